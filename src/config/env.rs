@@ -95,7 +95,7 @@ impl NamedFile {
     }
 }
 
-/// Searches a file in the working directory and the directories above.
+/// Searches for a file in the working directory and the directories above it, and returns its path.
 fn find_upwards(path: &str) -> Option<PathBuf> {
     let current = env::current_dir().unwrap_or_default();
     current.ancestors().map(|folder| folder.join(path)).find(|path| path.is_file())

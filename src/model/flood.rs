@@ -99,9 +99,9 @@ pub struct CurrentState {
     pub state: FloodState,
     /// When it was last set, confirmed or restored: the time of its log entry.
     pub last_updated: Timestamp,
-    /// When the flood began: the first entry after the area was last dry. `None` for times in the past.
+    /// When the flood began: the first entry after the area was last dry. `None` in the state at a past time.
     pub flooded_since: Option<Timestamp>,
-    /// When it was last set or confirmed. Undoing a later change restores this time. `None` for times in the past.
+    /// When it was last set or confirmed. Undoing a later change restores this time. `None` in the state at a past time.
     pub confirmed: Option<Timestamp>,
 }
 
@@ -112,9 +112,9 @@ pub enum FloodStatus {
     Flooded(CurrentState),
     /// The area has no state.
     Dry {
-        /// The time of the last log entry; `None` without entries, and for times in the past.
+        /// The time of the last log entry; `None` without entries, and in the state at a past time.
         cleared: Option<Timestamp>,
-        /// When the last flood was over; `None` if the area was never flooded, and for times in the past.
+        /// When the last flood was over; `None` if the area was never flooded, and in the state at a past time.
         over_since: Option<Timestamp>,
     },
 }

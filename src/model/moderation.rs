@@ -99,7 +99,7 @@ pub struct ErasedReport {
     pub is_training: bool,
     /// The province and city, without the local area.
     pub tags: Tags,
-    /// Whether it was hidden; readers' counts exclude hidden reports.
+    /// Whether the report was hidden when it was erased. Public counts exclude hidden reports.
     pub hidden: bool,
     /// The digest of the content.
     pub digest: ReportDigest,

@@ -121,7 +121,7 @@ pub(super) async fn receive_card_report(
     let id = id.read(config)?;
     let about_card = |error: StoreError| Problem::from(error).with_card_id(&id);
     let receive = async {
-        // A missing or used card is reported before errors of the body.
+        // A missing or used card takes precedence over errors of the body.
         let card = user.card(&id, &***store).await.map_err(about_card)?;
         if card.report.is_some() {
             return Err(about_card(StoreError::card_used(&id)));

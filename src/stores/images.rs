@@ -66,7 +66,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
     }
 
     /// Records that an expected upload has arrived and is stored as `object`; returns whether it is received as that object.
-    /// Ignores the deadline, because an upload can arrive in time and be recorded late. If calls name different objects, the
+    /// Ignores the deadline, because an upload can arrive in time and be recorded late. If calls pass different objects, the
     /// result is `true` for exactly one object, even if its call is repeated before the upload is refused or published.
     async fn receive_upload(&self, upload: &Upload, object: &str) -> Result<bool, StoreError> {
         Ok(state(self)?.with(|service, now| service.uploads.receive(upload, object, now)))

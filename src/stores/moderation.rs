@@ -32,7 +32,7 @@ pub struct WaitingQuery {
 /// A *hidden* report is in no list, count or layer, and [`ReportStore::report`] does not find it. It keeps its key and its card;
 /// its photo is in a private place. Of an *erased* report, only an [`ErasedReport`](crate::model::ErasedReport) remains:
 /// [`ReportStore::report_series`] and [`ReportStore::report_summary`] still count it, unless it was hidden. Its card is gone too.
-/// Its key and its post are never reused, and an import does not restore it.
+/// Its key and the `post_id` of its partner post are never reused, and an import does not restore it.
 ///
 /// A *waiting* report is hidden until a moderator decides: it was received for review, without an entry in the log. Hiding,
 /// showing or erasing it ends the waiting, and is logged.

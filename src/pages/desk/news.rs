@@ -30,10 +30,10 @@ const MAX_WAITING: u32 = 200;
 const MAX_PER_SENDER: u32 = 20;
 const MAX_MODERATED: u32 = 100;
 
-/// Minimum time between two collections.
+/// Minimum time between two reads of the news.
 const MIN_INTERVAL: Duration = Duration::from_secs(2);
 
-/// The last collection, shared by all officers.
+/// The response with the news that was read last, shared by all officers.
 pub(super) type News = Throttle<Result<ApiResponse, Problem>>;
 
 pub(super) fn throttle(clock: Arc<dyn Clock>) -> News {

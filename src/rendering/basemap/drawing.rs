@@ -13,7 +13,7 @@ const MAX_POSITIONS: usize = 20_000;
 const LINE_OVERHEAD: usize = 5;
 const MAX_PLACES: usize = 150;
 const NAMES_MIN_ZOOM: u8 = 14;
-/// Below this zoom, either all streets are drawn or none, because some of them would look like a bug.
+/// Below this zoom, either all streets are drawn or none, because a map with only some of its streets looks broken.
 const PARTIAL_STREETS_MIN_ZOOM: u8 = 16;
 /// How far beyond the box lines are drawn, in pixels, so that no line ends at the edge of a screen.
 const MARGIN: f64 = 16.0;

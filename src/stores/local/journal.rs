@@ -10,7 +10,7 @@ use super::{Row, Rows, State};
 use crate::model::Timestamp;
 use crate::stores::{Check, StoreError};
 
-/// The maximum number of queued changes. A call waits for each change.
+/// The maximum number of queued changes. Each has a caller that waits for it.
 const QUEUE_LENGTH: usize = 1024;
 /// How long a health check waits for the writer thread.
 const CHECK_TIMEOUT: Duration = Duration::from_millis(800);
@@ -47,7 +47,7 @@ impl Shared {
     }
 }
 
-/// Sends a call the result of its change.
+/// Sends the result of a change to its caller.
 pub(in crate::stores) type Reply = Box<dyn FnOnce(Result<(), &str>) + Send>;
 
 /// Applies a change to a state, adds the rows to write, and returns how to send the result. A panic does not change the state.
@@ -87,7 +87,7 @@ impl Journal {
     ) -> Result<T, StoreError> {
         let (sender, receiver) = oneshot::channel();
         let apply: Change = Box::new(move |state, rows, now| {
-            // The caller no longer waits, because it has timed out.
+            // A caller that has timed out no longer waits: skip its change.
             if sender.is_closed() {
                 return Box::new(|_| ());
             }
