@@ -15,7 +15,7 @@ pub struct Attributes(Box<RawValue>);
 #[error("must be a JSON object with at least one member")]
 pub struct InvalidAttributes;
 
-/// An attribute `district_id` cannot be an identifier.
+/// The value of an attribute `district_id` cannot be an identifier.
 #[derive(Debug, thiserror::Error)]
 #[error("district_id {}", TEXT_OR_WHOLE)]
 pub struct InvalidDistrict;

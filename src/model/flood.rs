@@ -190,7 +190,7 @@ pub struct FloodChange {
     pub state: Option<FloodState>,
     /// When the change took effect.
     pub at: Timestamp,
-    /// When the store received it, by the writing server's clock. Before `at` if an earlier entry was dated by a clock ahead.
+    /// When the store received it, by the writing server's clock. Before `at` if the clock of an earlier entry was ahead.
     pub received: Timestamp,
     /// The author.
     pub by: Actor,

@@ -105,7 +105,7 @@ pub enum Condition {
 pub struct RequestKey {
     /// The UUID chosen by the client.
     pub id: u128,
-    /// A digest of the request: different requests must not share an `id`.
+    /// A digest of the request, to reject a different request with the same `id`.
     pub digest: [u8; 32],
 }
 
@@ -140,7 +140,7 @@ impl FloodBatch {
         })
     }
 
-    /// Returns whether a log entry belongs to this batch. An area has one entry per time.
+    /// Returns whether the log entry of an area at a time, of which there is only one, belongs to this batch.
     #[must_use]
     pub fn has(&self, area: AreaId, at: Timestamp) -> bool {
         self.at == at && self.position(area).is_some()
@@ -193,7 +193,7 @@ pub(crate) struct BatchContext {
     /// The batch of the subject's request with the same `id`, made within [`REPEATABLE`].
     pub(crate) repeated: Option<Arc<FloodBatch>>,
     pub(crate) undone: Option<Arc<FloodBatch>>,
-    /// The batch that has undone `undone`.
+    /// The batch that undid the batch `undone`, if any.
     pub(crate) undo: Option<Arc<FloodBatch>>,
 }
 

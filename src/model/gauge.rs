@@ -7,7 +7,7 @@ pub struct Gauge {
     pub id: String,
     /// The name, `Bendung Katulampa`.
     pub name: String,
-    /// The province that lists it, which can differ from the one it lies in.
+    /// The province that lists the gauge, which can differ from the one where the gauge lies.
     pub region_code: Option<String>,
     /// The place.
     pub location: Position,

@@ -1,7 +1,7 @@
 //! Queries on the log of flood changes in a period.
 //!
-//! A state is *in effect* from its time until the next change of its area; if both have the same time, the first never was. Each
-//! area has a log, ordered by time. A log needs only the change in effect at the start of the period, and those until its end.
+//! A state is *in effect* from its time until the next change of its area, so never if both have the same time. Each area has a
+//! log, ordered by time. A query needs only its change in effect at the start of the period, and those until the period's end.
 
 use serde::{Serialize, Serializer};
 

@@ -57,7 +57,7 @@ pub(crate) fn shown_photo(report: &Report) -> Option<&str> {
     report.content.image_url.as_deref().filter(|url| is_photo_name(url))
 }
 
-/// An `image_url` for responses: prefixes names of photos with their address, and leaves others unchanged.
+/// An `image_url` for responses: prefixes names of photos with their address, and leaves web addresses unchanged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ImageUrl<'a> {
     pub(crate) stored: &'a str,

@@ -5,8 +5,8 @@ use super::{
     InfrastructureKind, InfrastructureLayer, Locator, Outline, Position, Region, Tags, topology,
 };
 
-/// The read-only map data: areas, provinces, cities and infrastructure. Locates places ([`Locator`]) and creates layers. A layer
-/// costs O(places of its kind), and shares the geometry.
+/// The read-only map data: areas, provinces, cities and infrastructure. Locates places ([`Locator`]) and creates layers, which
+/// share its geometry. Creating a layer costs O(places of its kind).
 #[derive(Debug)]
 pub struct Places {
     areas: Arc<AreaSet>,

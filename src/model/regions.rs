@@ -5,6 +5,6 @@ pub struct Regions {
     pub(crate) provinces: Vec<String>,
     /// The provinces with areas and gauges.
     pub(crate) mapped: Vec<String>,
-    /// The cities configured by the operator, which select resources of any kind that are located in a city.
+    /// The codes of cities configured by the operator, by which requests select any kind of resource located in a city.
     pub(crate) configured: Vec<String>,
 }

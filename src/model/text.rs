@@ -43,8 +43,8 @@ pub fn whole_number(json: &str) -> Option<String> {
     Some((number as i64).to_string())
 }
 
-/// Removes a zero fraction: `5` for `5.0`, as programs write columns of doubles. Other texts stay unchanged, and so do numbers
-/// that may have lost digits: numbers from 2^53, and numbers with an exponent, by which spreadsheets shorten long numbers.
+/// Removes a zero fraction, which programs write in columns of doubles: `5` for `5.0`. Other texts stay unchanged, and so do
+/// numbers that may have lost digits: numbers from 2^53, and those with an exponent, by which spreadsheets shorten long numbers.
 #[must_use]
 pub(crate) fn without_zero_fraction(text: &str) -> &str {
     let Some((whole, fraction)) = text.split_once('.') else { return text };

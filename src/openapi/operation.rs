@@ -182,7 +182,7 @@ impl Operation {
     /// Adds the header and envelope member of a list that has only the newest features. Call it after adding the responses.
     pub(crate) fn truncation_header(&mut self, max: u32) {
         let description = format!("Only if there are more than {max} reports: the response has the newest.");
-        // Client generators write wrong code for a constant here.
+        // Not a constant, because client generators would write wrong code for it.
         let member = json!({ "type": "boolean", "description": description });
         self.supplement(("Siaga-Truncated", "true", &description), "truncated", &member);
     }

@@ -12,8 +12,8 @@ use super::{Interface, Operation};
 /// A handler argument that describes its part of an operation: the parameters and body it reads, and its error responses.
 ///
 /// Implemented, with an empty description, for the standard types that Rocket reads from a path segment or a query parameter
-/// (`?<name>`). The document lists such a segment as text under its name in the route, but not such a query parameter: use a
-/// guard, or describe it with [`Described::with`](super::Described::with).
+/// (`?<name>`). The document lists such a segment as text under its name in the route. It leaves out such a query parameter,
+/// unless you describe it with [`Described::with`](super::Described::with).
 ///
 /// ```
 /// use std::path::PathBuf;

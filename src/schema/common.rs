@@ -94,8 +94,8 @@ pub(super) fn schemas() -> Value {
         "Problem": problem(),
         "Kept": {
             "description": "Any value whose texts and names have no NUL characters. In a request, at most 16 levels deep.",
-            // No alternatives by type, because client generators cannot resolve recursive ones. They ignore conditions, and read
-            // this as any value.
+            // Conditions instead of alternatives by type, because client generators cannot resolve recursive alternatives. They
+            // ignore conditions, so for them this is any value.
             "if": { "type": "string" },
             "then": { "pattern": WITHOUT_NUL },
             "else": { "if": { "type": "object" }, "then": stored_object(json!({})), "else": { "items": reference("Kept") } },

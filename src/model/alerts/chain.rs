@@ -12,7 +12,7 @@ const SECOND: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MessageInForce {
     pub message: Option<Message>,
-    /// When this area last changed the list of messages in force by sending or expiry; `None` if more than [`REMEMBERED`] ago.
+    /// When the message in force was sent or, without one, when the last one expired; `None` if more than [`REMEMBERED`] ago.
     pub changed: Option<Timestamp>,
     /// When this value changes unless the log grows: when the message is renewed or expires, or `changed` becomes `None`.
     pub until: Timestamp,
@@ -74,7 +74,7 @@ pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> MessageInForce {
     MessageInForce { message: message.cloned(), changed, until }
 }
 
-/// Returns until when messages can be in force, also if entries are ahead of the clock.
+/// Returns the time until which messages can be in force, even if entries are ahead of the clock.
 #[must_use]
 pub(crate) fn horizon(entries: &[LogEntry], now: Timestamp) -> Timestamp {
     entries.last().map_or(now, |last| last.at.max(now)).saturating_add(LIFETIME)

@@ -13,8 +13,8 @@ const CHANGES: [(u64, Option<FloodState>); 4] = [
     (45, None),
 ];
 
-/// A made-up flood in a made-up area that rises and ends in each hour, for testing alert hubs. Each hour is a chain of its own,
-/// which begins with an `Alert`.
+/// A made-up flood in a made-up area that rises and ends in each hour, for testing alert hubs. The messages of an
+/// hour refer only to each other; the first is an `Alert`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exercise;
 

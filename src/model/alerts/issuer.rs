@@ -68,7 +68,7 @@ impl Issuer {
         let run = Timestamp::from_millis(i64::try_from(millis).ok()?)?;
         let key = MessageKey { run, renewal: renewal.try_into().ok()? };
         let area = area.try_into().ok()?;
-        // With leading zeros, a message would have more than one identifier.
+        // Rejects leading zeros, with which a message would have more than one identifier.
         (self.identifier(area, key) == identifier).then_some((area, key))
     }
 }

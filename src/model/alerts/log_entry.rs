@@ -81,7 +81,7 @@ impl LogEntry {
     }
 }
 
-/// Returns the log entries of one area. Changes must be ascending and not undone; of several with the same time, the last counts.
+/// Returns the log entries of one area. Changes must be in order of time, without undone ones; at the same time, the last counts.
 #[must_use]
 pub fn entries(log: impl IntoIterator<Item = StateChange>) -> Vec<LogEntry> {
     let mut entries: Vec<LogEntry> = Vec::new();

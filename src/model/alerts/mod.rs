@@ -8,10 +8,10 @@
 //!   before. Setting the same state again confirms a run.
 //! - A run with a state has a message when it begins, and a renewal every [`RENEWAL`] while its state was confirmed at most
 //!   [`CONFIRMED_FOR`] ago.
-//! - A run without a state (a clearing) is a `Cancel` if the message before it has not expired. So is a state restored by undoing
-//!   a change and unconfirmed for longer than [`CONFIRMED_FOR`].
-//! - A message refers to the area's earlier messages that have neither expired nor been cancelled: with references it is an
-//!   `Update`, without an `Alert`.
+//! - A run without a state (a clearing) has a `Cancel` if the message before it has not expired. So has a run whose state was
+//!   restored by undoing a change, if that state has been unconfirmed for longer than [`CONFIRMED_FOR`].
+//! - A message refers to the area's earlier messages that have neither expired nor been cancelled. It is an `Update` if
+//!   there are any, otherwise an `Alert`.
 //! - An entry counts once it is stored. If its time is ahead of the clock, its message is shown at once, and `sent` is the time
 //!   of receipt.
 //!

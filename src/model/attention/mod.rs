@@ -16,17 +16,17 @@ use super::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct AttentionRules {
-    /// How long after its last confirmation a state needs attention. **Default: `20h`**, four hours before its alert lapses
+    /// A state needs attention this long after its last confirmation. **Default: `20h`**, four hours before its alert lapses
     #[serde(with = "duration")]
     pub(crate) unconfirmed: Duration,
     /// How far back reports and readings count. **Default: `24h`**
     #[serde(with = "duration")]
     pub(crate) window: Duration,
-    /// The maximum distance of a gauge with an alarm, in metres; `0` ignores gauges. **Default: `1000`**
+    /// The maximum distance of an area from a gauge with an alarm, in metres; `0` ignores gauges. **Default: `1000`**
     pub(crate) gauge_distance: Metres,
     /// How many reports from different cards suggest a state. **Default: `2`**
     pub(crate) suggesting: Reports,
-    /// The maximum age of these reports. **Default: `3h`**
+    /// The maximum age of reports that suggest a state. **Default: `3h`**
     #[serde(with = "duration")]
     pub(crate) suggesting_within: Duration,
 }

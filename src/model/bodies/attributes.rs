@@ -58,7 +58,7 @@ pub(crate) enum Accepts {
     Codes(i64),
     Measure,
     Place,
-    /// A place on a circle, or its radius in metres; shown as a place on it.
+    /// A place on a circle, or the radius of the circle in metres; shown as a place on the circle.
     Radius,
     Truth,
 }

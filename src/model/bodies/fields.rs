@@ -142,7 +142,7 @@ impl<'a> Fields<'a> {
         self.convert(key, POSITION, position)
     }
 
-    /// Returns the position; latitude and longitude 0 are a fault.
+    /// Returns the position; the position 0, 0 is a fault.
     pub(super) fn known_position(&self, key: &str) -> Option<Position> {
         let place = self.position(key)?;
         if place.is_origin() {
@@ -158,7 +158,7 @@ impl<'a> Fields<'a> {
         read(&Fields { object, prefix, faults: self.faults })
     }
 
-    /// Reads each object of an array; `None` if the array is absent or any of it is wrong.
+    /// Reads each object of an array; `None` if the array is absent or any of its items is wrong.
     pub(super) fn objects<T>(&self, key: &str, read: impl Fn(&Fields<'a>) -> Option<T>) -> Option<Vec<T>> {
         let items = self.convert(key, "must be an array", Value::as_array)?;
         let read = |(index, item): (usize, &'a Value)| {

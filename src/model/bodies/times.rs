@@ -15,7 +15,7 @@ pub(crate) fn sent_with_credential(sent: Timestamp, arrival: Timestamp) -> Resul
     TooFarAhead::check(sent, arrival).map(|()| sent.min(arrival))
 }
 
-/// A time is more than [`MOST_AHEAD`] in the future. The text follows the name of the field.
+/// A time is more than [`MOST_AHEAD`] in the future. Displayed to follow the name of the field: `is 1 h 5 min in the future`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) struct TooFarAhead(Duration);
 

@@ -10,7 +10,7 @@ use super::junctions::ChainKind;
 /// The arcs of a topology, and the arcs that each chain uses.
 #[derive(Debug, Default)]
 pub(super) struct Arcs {
-    /// Spans of [`Chains::path`].
+    /// The nodes of each arc, as a span of [`Chains::path`].
     pub(super) spans: Vec<Range<usize>>,
     uses: Vec<ArcIndex>,
     ends: Vec<usize>,
@@ -106,7 +106,7 @@ impl Cutter {
         self.arcs.uses.push(arc);
     }
 
-    /// Returns the arc stored under a node that equals a span. `same` compares two pieces like [`same_piece`].
+    /// Returns the arc stored under `node` whose nodes are those of the span. `same` compares two pieces like [`same_piece`].
     fn find_stored(
         &self,
         path: &[NodeId],

@@ -6,7 +6,7 @@ use rstar::{AABB, RTree};
 use rustc_hash::FxHashMap;
 
 pub(super) struct Ring {
-    /// The number of its polygon's outer ring, possibly its own.
+    /// The number of the outer ring of its polygon; its own number if it is the outer ring.
     pub(super) outer: usize,
     /// The sides, with the surface on their right.
     pub(super) sides: Vec<Side>,
@@ -98,7 +98,7 @@ fn cross(one: &Side, other: &Side) -> bool {
 
 type Passage<'a> = [&'a Side; 2];
 
-/// Returns by corner the pairs of sides in which rings pass through it.
+/// Returns for each corner the pairs of sides by which rings pass through it.
 fn corners(rings: &[Ring]) -> FxHashMap<[i64; 2], Vec<Passage<'_>>> {
     let mut corners: FxHashMap<_, Vec<_>> = FxHashMap::default();
     for ring in rings {

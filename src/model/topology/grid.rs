@@ -150,7 +150,7 @@ fn ascending(mut numbers: Vec<f64>) -> Vec<f64> {
     numbers
 }
 
-/// Rounds a non-negative number, halves upwards. Equals `f64::round` without a call.
+/// Rounds a non-negative number, halves upwards. Returns the same as `f64::round`, but needs no function call.
 fn rounded(number: f64) -> i32 {
     // Fits into i32, so the difference is exact: no side has more than 10⁹ lines, and 360° have at most 3.6 · 10⁸ cells.
     let below = number as i32;

@@ -42,7 +42,7 @@ pub fn simplified(surfaces: &[Geometry<'_>], tolerance: f64) -> Vec<MultiPolygon
 /// Borders with positions in whole steps.
 struct Borders(Vec<Border>);
 
-/// An arc in steps, and its simplification after so many attempts.
+/// An arc in steps, the number of attempts to simplify it, and the result of the last attempt.
 struct Border {
     whole: LineString<f64>,
     attempts: u8,
