@@ -150,7 +150,7 @@ impl AttentionList {
     }
 }
 
-/// Returns the error of a shared computation to one of its callers.
+/// Converts the error of a shared computation for one of its callers.
 fn from_shared(error: Arc<StoreError>) -> StoreError {
     match *error {
         StoreError::Unavailable { retry_after, .. } => {

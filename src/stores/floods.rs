@@ -100,8 +100,8 @@ pub struct FloodLogQuery {
     pub by: Option<String>,
     /// Only changes of this batch.
     pub batch: Option<BatchNumber>,
-    /// The minimum number of entries, if there are as many. A page has all entries of its last time, so that the next page begins
-    /// before this time.
+    /// How many entries a page has. It also has all further entries with the time of its last one, so that the next page begins
+    /// before that time.
     pub most: u32,
 }
 

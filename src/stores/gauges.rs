@@ -33,7 +33,7 @@ pub trait GaugeStore {
 
     /// Returns how many readings [`gauges`](Self::gauges) would list now, at most `most`.
     ///
-    /// Bounds the cost of that read, so it must cost much less. **Default: reads the list**, which is fast enough for a few
+    /// Used to limit that read's cost, so it must cost much less. **Default: reads the list**, which is fast enough for a few
     /// thousand readings
     async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError> {
         let listed = self.gauges(query).await?.value;

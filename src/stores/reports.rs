@@ -101,7 +101,7 @@ pub trait ReportStore {
 
     /// Returns how many reports [`reports`](Self::reports) would list now, at most `most`.
     ///
-    /// Bounds the cost of that read, so it must cost much less. **Default: reads the list**, which is fast enough for a few
+    /// Used to limit that read's cost, so it must cost much less. **Default: reads the list**, which is fast enough for a few
     /// thousand reports
     async fn count_reports(&self, query: &ReportQuery, most: u64) -> Result<u64, StoreError> {
         Ok(most.min(self.reports(query).await?.value.reports.len() as u64))
@@ -114,7 +114,7 @@ pub trait ReportStore {
     /// [`StoreError::NotFound`].
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError>;
 
-    /// Returns up to `most` reports from a key on, by ascending keys: reports of all disasters and trainings, with any date.
+    /// Returns up to `most` reports from a key on, by ascending keys: of all disasters, with training reports, with any date.
     /// Without a key, returns only the last one. **Default: reads the list**, which leaves out reports dated in the future
     async fn reports_from(
         &self,

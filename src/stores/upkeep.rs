@@ -80,7 +80,7 @@ pub struct Status {
     pub last_heard: BTreeMap<String, Timestamp>,
     /// The number of free bytes on the disk of the data; `None` if unknown.
     pub free: Option<u64>,
-    /// When [`Upkeep::backup`] last made a copy, if ever; the outer `None`: the store does not record backups.
+    /// When [`Upkeep::backup`] last made a copy; `Some(None)` if never, `None` if the store does not record backups.
     pub last_backup: Option<Option<Timestamp>>,
 }
 

@@ -20,7 +20,7 @@ const MAX_ENTRIES: usize = 100;
 /// In characters.
 const MAX_ICON: usize = 2_000;
 const HIGHEST_CODE: u32 = 99;
-/// The limit of `timeperiod` of `/reports`.
+/// The limit of the parameter `timeperiod` of `/reports`.
 const MAX_WINDOW: Duration = Duration::from_hours(7 * 24);
 const KEY: &str = "must be a name of 1 to 64 letters, digits and _";
 
@@ -119,7 +119,7 @@ impl AttributeEntry {
         Some(accepts)
     }
 
-    /// Whether the form asks for the attribute. It never asks for a place, because it has a field for places of its own.
+    /// Whether the form asks for the attribute. It never asks for a place, because it has its own field for places.
     fn is_asked(&self, toml: &mut Toml<'_>) -> bool {
         let is_place = self.kind.get_ref() == "place";
         if let Some(asked) = &self.asked {

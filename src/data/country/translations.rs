@@ -21,7 +21,7 @@ pub(crate) struct Translations {
     has_messages: bool,
 }
 
-/// Returns the texts that a country with these hazards needs, in the built-in first language.
+/// Returns the texts that a country with these hazards needs, in the first language of the built-in country.
 pub(super) fn reference(hazards: &Hazards, diagnostics: &mut CountryDiagnostics) -> Option<Value> {
     let mut reference = json("texts/id.json", &Files::BuiltIn, diagnostics)?;
     reference["hazards"] = required_texts(hazards);

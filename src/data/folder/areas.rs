@@ -71,7 +71,7 @@ fn area(feature: &Feature<'_>) -> Result<Area, String> {
     })
 }
 
-/// Properties that responses add to areas. Ignored: only files made from responses have them.
+/// Properties that responses add to areas. Not attributes: only files made from responses have them.
 const STATE: [&str; 5] = ["state", "last_updated", "flooded_since", "confirmed", "over_since"];
 
 /// Returns the members of the property `attributes`, and all unknown properties.

@@ -120,7 +120,7 @@ struct Separator {
 }
 
 impl Separator {
-    /// Uses the separator declared on the first line, or else the one that finds most of `columns` on that line.
+    /// Uses the separator declared on the first line, or else the one by which that line has the most of `columns`.
     fn find(beginning: &[u8], columns: &[&str]) -> Self {
         let is_break = |byte: &u8| matches!(byte, b'\r' | b'\n');
         let start = beginning.iter().position(|byte| !is_break(byte)).unwrap_or(0);

@@ -186,7 +186,7 @@ impl<'a> Feature<'a> {
         format!("{key} is missing; the properties are [{}]: rename one of them, or add it", names.join(", "))
     }
 
-    /// Returns a name with any whitespace around it, because clients send such names too.
+    /// Returns a name, and keeps whitespace around it, because clients send such names too.
     pub(super) fn name(&self, key: &str) -> Result<String, String> {
         let name = self.string(key)?;
         match name.as_str() {

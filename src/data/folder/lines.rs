@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use super::source::breaks;
 
-/// Finds the line of each row of a file that is read ahead, in order. Keeps only the bytes read ahead.
+/// Finds the line numbers of the rows of a file, in order, although the file is read ahead. Keeps only the bytes read ahead.
 pub(super) struct Lines {
     ahead: VecDeque<u8>,
     /// The offset of `ahead` in the file.

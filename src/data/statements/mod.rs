@@ -160,7 +160,7 @@ pub(crate) struct Situation {
     pub(crate) floods: FloodData,
     pub(crate) watch: Watch,
     pub(crate) has_areas: bool,
-    /// Whether the page is about a part of the areas.
+    /// Whether the page is about only some of the areas.
     pub(crate) is_part: bool,
     pub(crate) flooded: usize,
     /// When the newest change took effect, including cleared states.
@@ -313,7 +313,7 @@ impl Situation {
     }
 }
 
-/// Returns the sentence for the title of an area, given its sentences. About reports, the title states only their number.
+/// Returns the sentence for the title of an area, given its sentences. Of reports, the title states only the number.
 pub(crate) fn title(sentences: &[Sentence]) -> Option<Sentence> {
     let first = *sentences.first()?;
     Some(match first {

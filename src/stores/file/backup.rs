@@ -19,7 +19,7 @@ use crate::stores::OpenError;
 /// Suffix of the file with the time of the last backup.
 const LAST: &str = "-last-backup";
 
-/// The name of a photo has no slash, unlike an address.
+/// Queues the photos of hidden reports for the private storage. The name of a photo has no slash, unlike an address.
 const HIDE_PHOTOS: &str = "
     INSERT OR IGNORE INTO photo_moves (photo, target, due)
     SELECT image_url, 'hidden', 0 FROM reports WHERE hidden AND image_url LIKE '%.jpg' AND image_url NOT LIKE '%/%'";
@@ -88,7 +88,7 @@ pub(super) async fn restore(
     if done.is_err() {
         let _ = remove_all(&copy.path);
         if is_first {
-            // A leftover lock would look as if there had been a database file.
+            // Without a database file, a leftover lock would look as if the file had been lost.
             let _ = remove(&lock);
         }
     }

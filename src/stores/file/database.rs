@@ -60,7 +60,7 @@ impl Database {
     fn check_whether_missing(&self) -> Result<(), OpenError> {
         let length = fs::metadata(&self.path).ok().map(|file| file.len());
         let has_log = fs::metadata(self.log()).is_ok_and(|log| log.len() > 0);
-        // A file that was just created is empty.
+        // An empty file with a log counts as missing, because it may just have been created.
         if length.is_some_and(|length| length > 0 || !has_log) {
             return Ok(());
         }

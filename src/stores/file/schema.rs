@@ -115,7 +115,7 @@ async fn is_there(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error
 mod tests {
     use super::*;
 
-    /// Cargo does not notice a new migration: touch this file.
+    /// Cargo does not notice a new migration by itself, so touch this file.
     #[test]
     fn migrations_are_numbered_without_gaps() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/file");

@@ -8,7 +8,7 @@ use crate::model::Timestamp;
 use crate::model::alerts::CONFIRMED_FOR;
 use crate::stores::{Status, count_queries};
 
-/// The current state of an area is its newest entry.
+/// Counts the flooded areas: those whose newest entry has a state.
 const FLOODED: &str = "
     SELECT count(*) FROM (SELECT state, max(changed_at) FROM flood_states GROUP BY area_id) WHERE state IS NOT NULL";
 

@@ -24,7 +24,7 @@ use crate::stores::local::{Change, Command, Journal, LocalStore, Reply, Row, Sha
 const BATCH: usize = 256;
 /// How often to check for changes of other processes. They must become visible within a second.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
-/// A transaction that cannot begin for this long shows in the health check.
+/// If a transaction cannot begin for this long, the health check reports it.
 const BUSY_AFTER: Duration = Duration::from_millis(300);
 /// How often the same failure is logged.
 const LOG_INTERVAL: Duration = Duration::from_mins(1);
@@ -82,7 +82,7 @@ struct Writer {
     counts: Counts,
     clock: Arc<dyn Clock>,
     shared: Arc<Shared>,
-    /// Time and reason of the last failure in the log.
+    /// When a failure was last logged, and its reason.
     last_logged: Option<(Instant, &'static str)>,
     /// Whether to log the recovery from that failure.
     log_recovery: bool,

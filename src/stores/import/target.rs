@@ -69,7 +69,7 @@ pub(in crate::stores) trait Target:
     const BATCH: usize;
 }
 
-/// Storage of rows of one kind. The file distinguishes provinces from cities.
+/// Storage of rows of one kind. Provinces and cities are of the same kind, so `file` tells them apart.
 pub(in crate::stores) trait RecordStore<V: Record> {
     /// Calls `each` with the stored rows with these keys, in any order.
     fn find(&mut self, file: FolderFile, keys: &[V::Key], each: RowVisitor<'_, V>) -> Result<(), OpenError>;

@@ -67,7 +67,7 @@ impl Floods {
         }
     }
 
-    /// Adds the batches, by number, to a complete log. Entries of a batch that undoes another get the restored states' times.
+    /// Adds the batches, by number, to a complete log. If a batch undoes another, its entries get the restored states' times.
     pub(super) fn add_batches(&mut self, batches: Vec<FloodBatch>) {
         for batch in batches {
             let batch = Arc::new(batch);
@@ -115,7 +115,7 @@ impl Floods {
         }
     }
 
-    /// Returns what the store has that the decision about the request depends on.
+    /// Returns the stored data on which the decision about the request depends.
     fn batch_context(&self, request: &BatchRequest, now: Timestamp) -> BatchContext {
         let recent = || self.batches_within(now.saturating_sub(REPEATABLE), Timestamp::LAST);
         let is_repeated = |batch: &&Arc<FloodBatch>| {

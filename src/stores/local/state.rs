@@ -77,7 +77,7 @@ impl State {
         self
     }
 
-    /// Keeps the epoch of the state `before`, all of whose changes are included.
+    /// Takes the epoch of the state `before`, because this state includes all changes of that one.
     pub(in crate::stores) fn continue_epoch(self, before: &Self) -> Self {
         Self { epoch: before.epoch, ..self }
     }

@@ -52,7 +52,7 @@ impl Connections {
         Self { pool, writers, timeout, ready, announcer, metrics }
     }
 
-    /// Applies the configured timeout, and [`GRACE`] after a loss of the database: no response arrives over a dead link.
+    /// Applies the configured timeout, and [`GRACE`] after a loss of the database, because no response arrives over a dead link.
     pub(super) async fn with_timeout<T>(
         &self,
         operation: impl Future<Output = Result<T, StoreError>>,

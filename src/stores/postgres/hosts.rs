@@ -22,7 +22,7 @@ pub(super) struct Hosts {
 
 /// How long one of several hosts may take to connect and to show whether it accepts writes.
 const HOST_TIMEOUT: Duration = Duration::from_secs(1);
-/// How often the database checks that the client of a running statement is connected. If not, it ends statement and session.
+/// How often the database checks that the client of a running statement is connected; it ends the session if not.
 const CLIENT_CHECK: Duration = Duration::from_millis(500);
 /// The parameter of libpq that selects one of several hosts, and its values that are supported here.
 const SESSION_ATTRS: &str = "target_session_attrs";

@@ -76,7 +76,7 @@ const REFUSE: &str = "
     UPDATE images SET state = 'expected', turn = turn + 1, object = NULL, due_at = NULL, attempts = 0
     WHERE card_id = $1 AND turn = $2 AND state = 'received' RETURNING true";
 
-/// A report that already has an image keeps it; the upload is finished all the same.
+/// A report that already has an image keeps it; the upload is finished in either case.
 const PUBLISH: &str = showing!(
     "ended AS (
         UPDATE images SET state = 'published', due_at = NULL

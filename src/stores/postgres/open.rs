@@ -104,7 +104,7 @@ impl Upkeep for OpenPostgres {
     }
 }
 
-/// Connects only when a connection is first requested.
+/// Returns a pool, which connects only when a connection is first requested.
 fn pool(settings: &StoreSettings) -> Result<PostgresPool, OpenError> {
     Ok(PostgresPool::new(&database(&settings.figment)?, settings.timeout)?)
 }
@@ -186,7 +186,7 @@ async fn prepare(
     let mut connection = connected.map_err(|error| classify(error.into()))?;
     let check_result = time::timeout(timeout, schema::check(&mut connection)).await;
     let prepared = match check_result.map_err(|_| PrepareError::Unavailable("no response in time".into()))? {
-        // Migrations have no time limit: other servers wait for them, too.
+        // Migrations have no time limit, and may wait for those of another server.
         Err(error)
             if settings.migrate
                 && let Some(SchemaError::Old { .. }) = error.downcast_ref() =>

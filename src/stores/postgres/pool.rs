@@ -168,7 +168,7 @@ impl PostgresPool {
         Ok(PoolOptions::new().max_connections(1).acquire_timeout(timeout).connect_lazy_with(options))
     }
 
-    /// Whether the address has several hosts. Only then, a host that accepts no writes is abandoned for another.
+    /// Whether the address has several hosts. Only then is a host that accepts no writes abandoned for another.
     pub(super) fn has_several_hosts(&self) -> bool {
         self.hosts.has_several()
     }

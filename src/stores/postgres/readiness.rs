@@ -94,7 +94,7 @@ impl Readiness {
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     applied: usize,
-    /// The minimum difference between the clocks of this server and of the database.
+    /// By how much the clocks of this server and of the database differ at least.
     clock_skew: Duration,
 }
 

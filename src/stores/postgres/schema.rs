@@ -102,7 +102,7 @@ async fn applied(connection: &mut PgConnection) -> Result<usize, OpenError> {
 mod tests {
     use super::*;
 
-    /// Cargo does not notice a new migration by itself: touch this file.
+    /// Cargo does not notice a new migration by itself, so touch this file.
     #[test]
     fn migration_files_are_numbered_without_gaps() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");

@@ -182,7 +182,7 @@ impl Uploads {
         }
     }
 
-    /// Marks the image as published, in any state, because the report has one.
+    /// Marks the image as published, in any state, because the report has an image.
     pub(in crate::stores) fn finish(&mut self, card: &CardId) {
         if let Some(image) = self.by_card.get(card).cloned() {
             self.put(card, Image { state: ImageState::Published, ..image });

@@ -56,7 +56,7 @@ impl Reports {
         rows.add(|| [Row::PhotoMove(photo.into(), Some(pending))]);
     }
 
-    /// Adds an erased report; only one that was public is found by time.
+    /// Adds an erased report. If it was public, it can be found by time, too.
     pub(super) fn insert_erased(&mut self, erased: &Arc<ErasedReport>) {
         self.last_key = self.last_key.max(Some(erased.key));
         self.erased.insert(erased.key, Arc::clone(erased));
