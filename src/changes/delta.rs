@@ -22,7 +22,7 @@ pub(crate) struct Delta {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct AreaState {
     pub(crate) area_id: AreaId,
-    /// `None` if the area has no state, or one below the requested minimum.
+    /// `None` if the area has no state, or a state below the requested minimum.
     pub(crate) state: Option<FloodState>,
     /// When the state was last set, confirmed or restored.
     pub(crate) last_updated: Option<Timestamp>,

@@ -26,7 +26,7 @@ const MAX_POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// How long the store may fail before the states count as stale.
 const STALE_AFTER: Duration = Duration::from_secs(2);
 
-/// How far one server may be behind another, as [`Store::revision`] guarantees.
+/// How far one server may be behind another. [`Store::revision`] guarantees that it is not further behind.
 const MAX_LAG: Duration = Duration::from_secs(1);
 
 /// How far a change may be ahead of the clock before it is reported.
@@ -119,7 +119,7 @@ impl Follower {
     }
 
     /// Returns the areas as last read, even while the store is unavailable. Waits for the first reading; the caller sets a
-    /// timeout. Fails if the server shuts down before.
+    /// timeout. Fails if the server shuts down first.
     pub(crate) async fn areas(&self) -> Result<Arc<AreaSet>, StoreError> {
         let mut states = self.states();
         let first = states.wait_for(Option::is_some).await.ok();
@@ -154,7 +154,7 @@ impl Follower {
 impl Inner {
     /// Polls without end, and marks the states as stale when no poll has succeeded for [`STALE_AFTER`].
     async fn follow(&self) -> Infallible {
-        // At the start and after a failure, the database may be a different one.
+        // False at the start and after a failure, because the database may then be a different one.
         let mut is_certain = false;
         let mut stale_at = Instant::now() + STALE_AFTER;
         let mut behind = None;

@@ -20,7 +20,7 @@ impl RemovedReports {
         self.last
     }
 
-    /// Adds the log entries after [`last`](Self::last), newest first, of which at most [`MAX`](Self::MAX) were read.
+    /// Adds the log entries after [`last`](Self::last). `log` has the newest of them, newest first, at most [`MAX`](Self::MAX).
     #[must_use]
     pub(crate) fn next(&self, log: &Versioned<Vec<ModerationEntry>>) -> Self {
         let mut next = self.clone();

@@ -10,7 +10,7 @@ use crate::stores::{FloodQuery, Revision};
 
 const MAX_CACHED: usize = 64;
 
-/// How many earlier cursors are remembered. A stream lags at most a few states.
+/// How many earlier cursors are remembered: enough, because a stream lags at most a few states.
 const MAX_RECENT: usize = 64;
 
 /// The index of a revision in a cursor, and the names in a delta of the resources that have this revision.
@@ -240,7 +240,7 @@ impl State {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the full states without a valid cursor, otherwise only what changed since. The cursor never goes back.
+    /// Without a valid cursor, returns the full states, otherwise only what changed since. The cursor never goes back.
     fn delta(&self, since: Option<Cursor>, query: &FloodQuery) -> Delta {
         let revisions = self.cursor.revisions();
         let Some(since) = self.valid_cursor(since) else {
@@ -291,7 +291,7 @@ impl State {
     }
 }
 
-/// Returns a status for each area of the layer, in order of areas; one for areas that are not selected, too.
+/// Returns the status of each area of the layer's set, in order. Areas that are not selected count as never flooded.
 fn statuses(layer: &FloodLayer) -> impl Iterator<Item = FloodStatus> {
     let mut statuses = vec![FloodStatus::NEVER_FLOODED; layer.areas().len()];
     for (position, status) in layer.selected() {

@@ -9,7 +9,7 @@ use crate::stores::Revision;
 pub(crate) struct WithdrawnRevision(Arc<AtomicU64>);
 
 impl WithdrawnRevision {
-    /// Raises the revision: data of `without` no longer contains the removed reports.
+    /// Raises the revision: data of the revision `without` no longer contains the removed reports.
     pub(crate) fn note(&self, without: Revision) {
         self.0.fetch_max(without.0, Ordering::SeqCst);
     }

@@ -125,7 +125,7 @@ pub trait Format: Any + Debug + Send + Sync {
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError>;
 }
 
-// Names of enabled formats are unique, but a format used by a single route may have the name of an enabled one.
+// Also compares types: names are unique only among enabled formats, and a format of a single route may share one of theirs.
 impl PartialEq for dyn Format {
     fn eq(&self, other: &Self) -> bool {
         identity(self) == identity(other)

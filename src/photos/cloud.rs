@@ -29,7 +29,7 @@ impl Cloud {
         url: &Url,
         settings: &Images,
     ) -> Result<Self, ConfigError> {
-        // The library has no cryptography provider. An error means that one is installed already.
+        // The library has no cryptography provider, so one is installed. An error means that there is one already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         match scheme {
             ObjectStoreScheme::AmazonS3 => {

@@ -18,7 +18,7 @@ const IDLE_INTERVAL: Duration = Duration::from_hours(1);
 const DIRECT_INTERVAL: Duration = Duration::from_mins(1);
 /// How long an upload may still arrive after its address expired.
 const GRACE: Duration = Duration::from_mins(5);
-/// How long until the store is queried again about an upload: it may have arrived while the card's previous one was processed.
+/// How long until the store is queried again about an upload: it may have arrived while the card's previous upload was processed.
 const RECHECK_AFTER: Duration = Duration::from_secs(10);
 /// An unrecorded upload of this age is orphaned: the server that received it has crashed.
 const ORPHAN_AGE: Duration = Duration::from_mins(1);

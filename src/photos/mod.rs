@@ -86,7 +86,7 @@ pub(crate) struct UploadTarget {
     /// Accepts one `PUT` of an image of the requested type, within [`UPLOAD_LIFETIME`].
     pub(crate) signed_request: String,
     pub(crate) url: String,
-    /// The `Content-Type` that the storage requires; `None` if this service receives the upload; it accepts any name of the type.
+    /// The `Content-Type` that the storage requires; `None` if this service is the receiver, which accepts any name of the type.
     pub(crate) content_type: Option<&'static str>,
 }
 

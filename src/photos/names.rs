@@ -26,7 +26,7 @@ pub(super) fn upload(upload: &Upload, end: &str) -> String {
     format!("{}.{}.{end}", card_part(&upload.card), upload.turn)
 }
 
-/// Splits the name into the upload and its ending; `None` unless the number is in canonical form.
+/// Splits the name into the upload and its ending; `None` unless the turn is a number in canonical form.
 pub(super) fn parse_upload(name: &str) -> Option<(Upload, &str)> {
     let (card, rest) = name.split_once('.')?;
     let (turn, end) = rest.split_once('.')?;

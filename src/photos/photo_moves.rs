@@ -11,7 +11,7 @@ use crate::telemetry::causes;
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const MOVE_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long a server reserves a photo. After a failure, it is moved again when the lease ends.
+/// How long a server reserves a photo. After a failure, moving the photo is tried again when the lease ends.
 const LEASE: Duration = Duration::from_secs(30);
 /// Concurrent moves. Several, because most of the time is spent waiting for the storage.
 const CONCURRENCY: usize = 4;
@@ -48,7 +48,7 @@ impl CardImages {
     pub(super) async fn move_photos(&self) {
         let mut settled: Option<(Revision, Instant)> = None;
         loop {
-            // Each pending move changes the revision, so an idle store is not queried.
+            // Each new move changes the revision, so moves are queried less often while it stays the same.
             if let Ok(revision) = self.store.revision(Resource::Reports).await
                 && settled.is_none_or(|(last, at)| last != revision || at.elapsed() >= LEASE)
             {

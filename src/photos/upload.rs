@@ -16,7 +16,7 @@ use crate::telemetry::UploadStep;
 
 /// Concurrent uploads to one address: a stalled one, and the client's retry.
 const MAX_PER_ADDRESS: u32 = 2;
-/// The minimum rate in bytes per second: a phone with 32 kbit/s.
+/// The minimum rate in bytes per second: that of a phone with 32 kbit/s.
 const MIN_RATE: f64 = 4_096.0;
 /// The rate is averaged over this time, or over `limits.timeout` if shorter. An upload is read in pieces; each has this time to
 /// arrive.

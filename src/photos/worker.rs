@@ -37,7 +37,7 @@ pub(crate) struct Worker {
 }
 
 enum Failure {
-    /// A retry never succeeds. The second field has the metadata of the file, unless it no longer exists.
+    /// A retry never succeeds. The second field has the metadata of the file, unless the file no longer exists.
     Permanent(String, Option<ObjectMeta>),
     /// A retry may succeed.
     Temporary(String),

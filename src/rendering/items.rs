@@ -136,7 +136,7 @@ fn path_segment(text: &str) -> String {
 }
 
 impl Renderer {
-    /// Floods at a past moment are charged before the history is read.
+    /// Returns the selected items. The cost of floods at a past moment is charged before the history is read.
     pub(super) async fn items(
         &self,
         query: &ItemsQuery,
@@ -196,7 +196,7 @@ impl Renderer {
         Ok(task.await.map_err(Problem::internal)?)
     }
 
-    /// Reads the layer of a query into the cache, if it is cached.
+    /// Reads the layer of a query into the cache, if the cache keeps such layers.
     pub(super) async fn prepare_layer(&self, query: &ItemsQuery) -> Result<(), Problem> {
         let time = match &query.selector {
             ItemSelector::One(_) => None,
@@ -339,7 +339,7 @@ impl Renderer {
         Ok(Versioned::new(revision, items).within(Validity::Between { from: now, until }))
     }
 
-    /// A report that is not listed is as missing as an unknown one.
+    /// Returns a report. Fails with 404 if the report is unknown or not listed.
     async fn report(&self, id: &str) -> Result<Versioned<Items>, Problem> {
         let missing = || not_found(Collection::Reports, id);
         let key: ReportKey = id.parse().map_err(|_| missing())?;

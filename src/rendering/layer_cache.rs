@@ -12,7 +12,7 @@ use crate::stores::{Revision, Versioned};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LayerCache(Arc<std::sync::Mutex<HashMap<Collection, Arc<LayerEntry>>>>);
 
-/// The layer, and the minute in which it was read. Locked while it is read.
+/// The layer, and the minute in which it was read. Locked while the layer is read.
 type LayerEntry = Mutex<Option<(Timestamp, Versioned<Layer>)>>;
 
 const MINUTE: Duration = Duration::from_mins(1);

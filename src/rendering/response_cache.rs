@@ -105,7 +105,7 @@ impl ResponseCache {
         }
     }
 
-    /// Returns whether a source of this data is silent: data may be missing.
+    /// Returns whether a source of this data is silent: if so, data may be missing.
     pub(crate) fn is_silent(&self, data: CoveredData) -> bool {
         self.sources.is_silent(data)
     }

@@ -213,7 +213,7 @@ async fn has_token(user: &CardUser<CardsRead>, card: &Card, images: &CardImages)
     }
 }
 
-/// Accepts the confirmation that some clients send after an upload. The service knows the address, so nothing changes.
+/// Accepts the confirmation that some clients send after an upload. Nothing changes, because the service knows the address.
 #[patch("/cards/<id>", data = "<body>")]
 pub(super) async fn confirm_image(
     user: CardUser<CardsWrite>,

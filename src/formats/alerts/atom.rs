@@ -159,7 +159,7 @@ fn entry(
         xml::text(xml, "title", &headline)?;
         xml::text(xml, "updated", &notice.sent)?;
         xml::link(xml, "alternate", Some("application/cap+xml"), &notice.document)?;
-        // feedparser uses a link of type HTML or without a type as the entry's link, otherwise its identifier.
+        // The library feedparser uses a link of type HTML or of no type as the entry's link; if there is none, the identifier.
         xml::link(xml, "alternate", None, &notice.document)?;
         xml::text(xml, "summary", &summary)?;
         fields::write_georss(xml, notice)?;

@@ -136,7 +136,7 @@ impl<'a> Notice<'a> {
     fn text_in<'s>(&'s self, texts: &'s Translations) -> NoticeText<'s> {
         let AlertFeature { message, status, .. } = self.alert;
         let (common, specific) = (texts.messages(), &texts.messages()[name(message)]);
-        // The texts are complete: a test checks every country.
+        // No text is missing, because a test checks every country.
         let text = |group: &'s Value, key: &str| group[key].as_str().unwrap_or_default();
         let time = texts.format_time(text(common, "time"), message.last_confirmed, self.context.time_zone);
         let names = Names { area: &self.place, time: &time, agency: self.sender_name };

@@ -262,7 +262,7 @@ fn gauge(ObservedGauge { gauge, observations }: &ObservedGauge) -> FeatureRow<'_
     FeatureRow { id, geometry: Geometry::Point(gauge.location.coord()), cells }
 }
 
-/// Returns the attributes of reports that have a column, in the order of the hazards. Places have none.
+/// Returns the attributes that have a column, in the order of the hazards. Those that hold a place or a radius have none.
 fn attributes(hazards: &Hazards) -> Vec<(String, Kind, &'static str)> {
     let kind = |accepts: &Accepts| match accepts {
         Accepts::Depth(_) => Some((Kind::Integer, " in centimetres")),

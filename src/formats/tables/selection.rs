@@ -187,7 +187,7 @@ impl Selection {
         self.values.iter().all(has) && self.is_in_time(layer, &row)
     }
 
-    /// Returns whether a report or alert is in the selected time. Other layers are selected by the store.
+    /// Returns whether a report or alert is in the selected time. For other layers, the store selects by time.
     fn is_in_time(&self, layer: &Layer, row: &FeatureRow<'_>) -> bool {
         let columns = match layer {
             Layer::Reports(_) => [1, 1],

@@ -16,7 +16,7 @@ use super::{engine, source};
 use crate::model::CancelFlag;
 
 const NAME: &str = "snippet";
-/// Printing a hundred values needs far fewer steps.
+/// The limit of engine steps. Printing a hundred values needs far fewer.
 const STEPS: u64 = 2_000_000;
 const MAX_TIME: Duration = Duration::from_secs(1);
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::error::Failure;
 
 const MAX_BYTES: u64 = 1024 * 1024;
-/// Limits reading a file, because network file systems can hang.
+/// The time limit for reading a file. Needed because network file systems can hang.
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// Reads a template; fails after `LIMIT`, and names the line that is not UTF-8.

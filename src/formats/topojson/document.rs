@@ -115,7 +115,7 @@ fn steps(mut nodes: impl Iterator<Item = Node>, out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// Returns the grid if positions are in degrees.
+/// Returns the grid if its positions are written in degrees, without a transform.
 fn exact(grid: Option<&Grid>) -> Option<&Grid> {
     grid.filter(|grid| grid.transform().is_none())
 }

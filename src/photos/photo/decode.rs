@@ -41,7 +41,7 @@ pub(super) fn decode(
     Ok(DecodedImage { picture: Picture { width, height, layout, samples }, orientation, profile })
 }
 
-/// Sets memory limits only for the decoders of PNG and GIF.
+/// Opens the decoder for the type. Only the decoders of PNG and GIF get memory limits.
 fn open<'a>(kind: ImageType, image: &'a [u8]) -> ImageResult<Box<dyn ImageDecoder + 'a>> {
     let input = Cursor::new(image);
     let mut limits = Limits::no_limits();

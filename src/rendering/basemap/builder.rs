@@ -125,7 +125,7 @@ impl BasemapBuilder {
         let mut parts: Vec<BasemapGeometry> = parts.into_iter().map(|(_, part)| part).chain(points).collect();
         let is_empty = parts.is_empty();
         let mut levels: Vec<ZoomLevel> = Vec::with_capacity(ZOOMS.len());
-        // From near to far, because each level is simplified from the previous one.
+        // From the highest zoom to the lowest, because each level is simplified from the previous one.
         for zoom in ZOOMS.into_iter().rev() {
             parts = parts.iter().filter_map(|part| part.simplify(zoom)).collect();
             levels.push(ZoomLevel::new(parts.clone()));

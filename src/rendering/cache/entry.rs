@@ -39,7 +39,7 @@ impl<E: Clone> CacheValue for CacheEntry<E> {
         }
     }
 
-    /// Evicts the response, but not a rendering in progress: later requests join it.
+    /// Evicts the response, but not a rendering in progress, because later requests can join it.
     fn evict(&mut self) -> bool {
         self.last = None;
         self.rendering.as_ref().is_some_and(|rendering| rendering.is_in_progress())

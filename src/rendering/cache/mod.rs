@@ -87,7 +87,7 @@ pub enum RenderError {
     Panicked,
 }
 
-/// A response that holds memory may take `1 / LARGE_LIST_SHARE` of the cache.
+/// A response that holds memory of a permit pool may take `1 / LARGE_LIST_SHARE` of the cache.
 const LARGE_LIST_SHARE: usize = 8;
 
 /// Responses whose keys clients can choose in any number may together take `1 / UNBOUNDED_SHARE` of the cache.
@@ -284,7 +284,7 @@ where
         (rendering, waiter)
     }
 
-    /// Resolves when no request waits for a rendering any more. Removes the rendering from its entry, so that none can join it.
+    /// Resolves once no request waits for a rendering. Removes the rendering from its entry, so that no request can join it.
     async fn wait_until_abandoned(&self, key: Option<&K>, rendering: &Arc<Rendering<E>>) {
         loop {
             rendering.wait_until_no_waiters(self.0.patience.abandon_after).await;

@@ -170,8 +170,8 @@ impl ChangesRequest {
         Ok((current().await.map_err(Problem::slow_store)??, reached.then_some(ahead)))
     }
 
-    /// Acquires a stream until the permit is dropped. Fails with 429 if the client has too many streams, or 503 if the server
-    /// has.
+    /// Reserves a stream until the permit is dropped. Fails with 429 if the client has too many streams, or with 503 if the
+    /// server has too many.
     fn acquire_stream(&self) -> Result<ConcurrencyPermit<Client>, Problem> {
         Ok(self.streams.try_acquire(self.client.clone())?)
     }

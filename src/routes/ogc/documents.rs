@@ -10,7 +10,7 @@ use crate::model::{AreaSelector, union_rect};
 pub(super) const SCHEMA: &str = "application/schema+json";
 
 const CRS: &str = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
-/// Link relation of the columns that are parameters, from OGC API – Features, Part 3, whose filters are not supported.
+/// Link relation of the columns that are parameters. Comes from OGC API – Features, Part 3; its filters are not supported.
 const QUERYABLES: &str = "http://www.opengis.net/def/rel/ogc/1.0/queryables";
 const TIME_SYSTEM: &str = "http://www.opengis.net/def/uom/ISO-8601/0/Gregorian";
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{FileStructure, bytes};
 use crate::photos::photo::NotAPhoto;
 
-/// Walks the chunks up to the end in the file header.
+/// Walks the chunks up to the end that the file header states.
 pub(super) fn parse(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
     let announced = 8 + u32::from_le_bytes(bytes(file, 4)?) as usize;
     let riff = file.get(..announced).ok_or(NotAPhoto::CutOff)?;
