@@ -47,7 +47,7 @@ pub(crate) enum CredentialErrorKind {
 }
 
 impl CredentialError {
-    /// Describes a credential that was not verified by the start of its digest, so that logs do not contain it.
+    /// Names an unverified credential by the start of its digest, so that logs do not contain the credential.
     pub(super) fn unproven(reason: CredentialErrorKind, sent: &str) -> Self {
         /// Enough to recognise the credential, but too little to guess it.
         const SHOWN: usize = 8;

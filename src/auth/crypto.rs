@@ -10,8 +10,8 @@ use ring::signature::{
     VerificationAlgorithm,
 };
 
-/// `ring` is used by the service's TLS too. `jsonwebtoken` has two other providers: one depends on a crate with an open advisory,
-/// the other on a second cryptography library in C.
+/// `ring`, because the service's TLS uses it too, and because the providers of `jsonwebtoken` depend on a crate with an open
+/// advisory, or on a second cryptography library in C.
 static RING: CryptoProvider = CryptoProvider {
     signer_factory: |algorithm, key| Ok(Box::new(Hs256::signer(*algorithm, key)?)),
     verifier_factory: |algorithm, key| match algorithm {

@@ -133,8 +133,8 @@ impl Authenticator {
         tokens.verify(token, self.clock.now())
     }
 
-    /// Verifies an API key, or else a token. Comparing with the configured keys always takes the same time, whether and wherever
-    /// one matches. Clients must not see the error.
+    /// Verifies an API key, or else a token. Comparing with the configured keys always takes the same time, no matter
+    /// whether or where one matches. Clients must not see the error.
     pub(crate) fn verify_key_or_token(&self, text: &str) -> Result<Credential, CredentialError> {
         let digest = KeyDigest::new(text);
         let now = self.clock.now();

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Archive {
-    /// The folder that this server writes, and serves at `/archive`. **Default: none, no archive**
+    /// The folder into which this server writes the archive, which it serves at `/archive`. **Default: none, no archive**
     pub(crate) folder: Option<PathBuf>,
     /// Publishes title and text of reports, which may name people. **Default: `false`**
     pub(crate) text: bool,

@@ -81,7 +81,7 @@ impl NamedFile {
     pub(crate) const INSTALLED: &'static str = "/etc/siaga/Rocket.toml";
 
     /// Returns the path of the configuration file: `ROCKET_CONFIG`, or else `Rocket.toml` if found, or else
-    /// [`INSTALLED`](Self::INSTALLED). As in Rocket, a relative path is searched in the working directory and the directories
+    /// [`INSTALLED`](Self::INSTALLED). As in Rocket, a relative path is looked for in the working directory and the directories
     /// above it.
     #[must_use]
     pub(crate) fn path() -> String {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::Number;
 
-/// A whole number from 1, such as a limit of concurrency.
+/// A whole number that is at least 1, such as a limit of concurrency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Number", into = "u32")]
 pub struct PositiveCount(NonZeroU32);

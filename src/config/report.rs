@@ -13,8 +13,8 @@ pub(crate) struct ReportPage {
     /// Reports without a link, per hour and address (IPv6: /64), published without review. A /56 may have twice as many, a /48
     /// and an IPv4 /24 four times. `0` for no limit. **Default: `300`**
     pub(crate) reviewed_after: Rate,
-    /// Reports without a link, per hour and server, that are published without review. Beyond this number, each network still has
-    /// three. `0` for no limit. **Default: `5000`**
+    /// Reports without a link, per hour and server, that are published without review. Beyond this number, each network may
+    /// still publish three. `0` for no limit. **Default: `5000`**
     pub(crate) reviewed_total: Rate,
     /// Reports without a link, per hour and address; further reports are rejected. `0` for no limit. **Default: `600`**
     pub(crate) refused_after: Rate,

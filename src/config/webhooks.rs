@@ -171,7 +171,7 @@ impl<'de> Deserialize<'de> for Webhooks {
     }
 }
 
-/// Reads the table. A derived flattened map would lose the paths of wrong keys and the base folder of relative files.
+/// Reads the table. A derived visitor with `flatten` would lose the paths of wrong keys and the base folder of relative files.
 struct WebhooksVisitor;
 
 impl<'de> Visitor<'de> for WebhooksVisitor {

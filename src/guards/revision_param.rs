@@ -25,7 +25,7 @@ impl RevisionParam {
         format!("{}{next}{NAME}={revision}", self.address)
     }
 
-    /// The address leaves out the revision, and unknown parameters unless their names are escaped.
+    /// Leaves out the revision from the address, and unknown parameters; a parameter with an escaped name counts as known.
     fn read(request: &Request<'_>) -> Result<Self, Problem> {
         let requested = Query::for_request(request).get(NAME)?.map(String::from);
         let query = request.uri().query().map_or("", |query| query.as_str());

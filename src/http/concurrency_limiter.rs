@@ -30,7 +30,7 @@ pub(crate) struct ConcurrencyPermit<K: Eq + Hash> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LimitReached {
-    /// The limit of the key is exceeded. It is checked first.
+    /// The limit of the key, which is checked first, is exceeded.
     #[error("too many at once for one client")]
     PerKey,
     #[error("too many at once for this server")]

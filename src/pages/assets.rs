@@ -19,8 +19,8 @@ const GROUND: &str = include_str!("map/ground.js");
 const LIVE: &str = include_str!("../../examples/clients/live.js");
 const PHOTO: &str = include_str!("report/photo.js");
 
-/// The address of each file, and the modules joined in it. A module follows those that it imports by a relative path. One script
-/// per page needs one request and compresses better. Top-level names of joined modules must differ (tested).
+/// The address of each file, and the modules joined in it, because one script per page needs one request and compresses better. A
+/// module follows those that it imports by a relative path. Top-level names of joined modules must differ (tested).
 const FILES: [(&str, &[&str]); 10] = [
     (
         "/map/map.js",

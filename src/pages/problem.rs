@@ -41,7 +41,7 @@ pub(crate) fn problem_page(problem: &Problem, request: &Request<'_>) -> Option<S
     let values = context! {
         title => group["title"].as_str(),
         text => group[kind].as_str(),
-        // For people who edit addresses by hand.
+        // The message helps people who have edited the address by hand.
         detail => (kind == "wrong").then_some(problem.message()),
         link => format!("/map?lang={}", language.code()),
         link_text => texts.text("front", "map"),

@@ -11,7 +11,7 @@ use crate::model::CardId;
 use crate::photos::{HIDDEN, card_of_file, make_private};
 use crate::stores::file::{Settings, cards_in_backup};
 
-/// Writes a copy of the store, and of the photos beside it. Nothing may be at either path.
+/// Writes a copy of the store, and of the photos beside it. Fails if something exists at either path.
 pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
     let copies = Settings::images_of(to);

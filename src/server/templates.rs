@@ -26,7 +26,7 @@ impl Templates {
 
 impl Reload for Templates {
     fn keys(&self) -> &[&str] {
-        // The files are read again, but their settings are not.
+        // No keys, because only the files are read again, not the settings of the templates.
         &[]
     }
 

@@ -25,7 +25,7 @@ struct Inner {
     metrics: Metrics,
     clock: Arc<dyn Clock>,
     overview: Arc<Mutex<Option<Overview>>>,
-    /// Time of the oldest last confirmation among the active alerts.
+    /// The earliest time at which the state of an active alert was last confirmed.
     unconfirmed: Arc<Mutex<Option<Timestamp>>>,
 }
 

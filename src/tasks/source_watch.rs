@@ -11,7 +11,7 @@ use crate::sources::Sources;
 use crate::stores::{Store, StoreError};
 use crate::telemetry::Metrics;
 
-/// Interval of exchanging times. A time reaches another server within two intervals.
+/// Interval of exchanging the times with the store. A time reaches another server within two intervals.
 const INTERVAL: Duration = Duration::from_millis(300);
 /// Time limit of the last write at shutdown.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);

@@ -144,7 +144,7 @@ impl LogFilter {
         let targets = Targets::new()
             .with_default(LevelFilter::from(settings.level))
             .with_target("rocket", rocket)
-            // Limited, because it logs headers and queries, which can contain credentials and signatures.
+            // Limited, because this target logs headers and queries, which can contain credentials and signatures.
             .with_target("rocket::server", rocket.min(LevelFilter::WARN))
             .with_target(AcceptErrors::TARGET, LevelFilter::from(settings.level).min(LevelFilter::WARN))
             .with_target(Log::ACCESS, access);
@@ -173,7 +173,7 @@ impl AcceptErrors {
     const TARGET: &'static str = "rocket_http::listener";
     const PAUSE: Duration = Duration::from_mins(1);
 
-    /// Whether the event has the log target of errors of accepting connections.
+    /// Whether the event has the log target of errors in accepting connections.
     fn matches(event: &Event<'_>) -> bool {
         struct Source(bool);
         impl Visit for Source {

@@ -68,7 +68,7 @@ impl Checkpoint {
         is_set && self.event.is_none_or(|event| event == kind)
     }
 
-    /// Starts after the last report, or marks the list entries as sent; flood states only if they are before the watermark.
+    /// Starts after the last report, or marks the list entries as sent, with a watermark only those up to it.
     pub(super) fn initialize(&mut self, kind: EventKind, last: Option<ReportKey>, entries: &[Entry]) {
         let is_sent = |entry: &&Entry| {
             self.changes.as_ref().is_none_or(|Watermark { at, areas }| {
@@ -128,7 +128,7 @@ impl Checkpoint {
         keys.filter(|key| !present.contains(key)).map(|key| (key.clone(), None)).collect()
     }
 
-    /// Passes the report, or sets and removes the marks of the entries.
+    /// Moves past the report, or sets and removes the marks of the entries.
     pub(super) fn acknowledge(&mut self, ack: &Ack) {
         match ack {
             Ack::Report(key) => {

@@ -53,7 +53,7 @@ async fn replace_state(
     }
 }
 
-/// Sends the events of this last period again. Returns `false` if there are none.
+/// Makes a webhook send its events of the period `last` again. Returns `false` if there are no reports to send.
 pub(crate) async fn replay(
     store: &dyn Store,
     name: &str,
@@ -73,7 +73,7 @@ pub(crate) async fn replay(
         .map(|()| true)
 }
 
-/// Returns the oldest report of this time, including trainings and reports about preparedness.
+/// Returns the oldest report of the period `last`, including trainings and reports about preparedness.
 async fn first_report(store: &dyn Store, last: Duration) -> Result<Option<ReportKey>, StoreError> {
     let mut first = None;
     for disaster in [None, Some(DisasterType::Prep)] {

@@ -38,7 +38,7 @@ impl ReportReader {
         Ok(self.page.iter().find(|(_, is_sent)| *is_sent).or(self.page.last()).copied())
     }
 
-    /// Returns a page only when all writes that were open at its reading have ended: an earlier key may still appear.
+    /// Returns a page only when all writes that were open when it was read have ended, because they may add an earlier key.
     async fn read(&mut self, first: ReportKey) -> Result<Vec<(ReportKey, bool)>, StoreError> {
         let store = &self.shared.store;
         let (last, open) = if let Some(barrier) = self.barrier.take() {

@@ -43,7 +43,7 @@ pub(crate) enum RejectionResponse {
 
 #[derive(Debug, Default)]
 struct Outcome {
-    /// The state of the address's fuse, if that is used up.
+    /// The state of the address's fuse, if the fuse is used up.
     fuse_state: Option<QuotaState>,
     account: Option<Account>,
     rejection: Option<RejectionResponse>,

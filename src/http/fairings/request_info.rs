@@ -51,7 +51,7 @@ impl RequestInfo {
     }
 }
 
-/// Follows `X-Forwarded-For` from its end to the first address of no trusted proxy. Without it, `X-Real-IP` counts.
+/// Follows `X-Forwarded-For` from its end to the first address that is not a trusted proxy. Without it, `X-Real-IP` counts.
 fn forwarded_client(proxy: IpAddr, request: &Request<'_>, trusted: &TrustedProxies) -> IpAddr {
     let forwarded = header_entries(request, "X-Forwarded-For");
     if forwarded.is_empty() {

@@ -10,7 +10,7 @@ const EXPOSED_HEADERS: &str = "Age, Allow, Content-Location, ETag, Link, RateLim
 
 /// The policy for data, which loads no resources.
 const DATA_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
-/// The policy for pages without their own, such as pages from templates. Allows styles and images.
+/// The policy for pages that set none, such as pages from templates. Allows styles and images.
 const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
 

@@ -32,7 +32,7 @@ impl BoundedCounters {
     pub(super) fn refund(&self, client: &Client, time: Duration) {
         let key = self.counted_key(client);
         let refund = |used: Option<Nanos>| used.map(|used| ((), used.saturating_sub(time.into()))).ok_or(());
-        // Fails only if the count was dropped in between. Dropping it has refunded everything.
+        // Fails only if the count was dropped meanwhile, which has refunded everything.
         let _ = key.map(|key| self.0.measure_and_replace(&key, refund));
     }
 

@@ -46,7 +46,7 @@ impl<C: Clock> GuessLimiter<C> {
         let is_full = full_at.len() >= MAX_ADDRESSES && !full_at.contains_key(address);
         let key = if is_full { address.wider() } else { address.clone() };
         let at = full_at.entry(key).or_insert(now);
-        // Concurrent requests may exceed the limit. The excess lengthens the waiting time.
+        // Concurrent requests may exceed the limit; the excess then lengthens the waiting time.
         *at = (*at).max(now) + REFILL_INTERVAL;
     }
 

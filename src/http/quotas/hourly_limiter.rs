@@ -14,7 +14,7 @@ pub(crate) struct HourlyLimiter<C: Clock = MonotonicClock>(Option<Counts<C>>);
 
 struct Counts<C: Clock> {
     limiter: Limiter<C>,
-    /// The next sweep runs at this count: twice what the last sweep left, so that the cost per counted client is constant.
+    /// The next sweep runs at this number of clients: twice what the last one left, so that the cost per client is constant.
     next_sweep: AtomicUsize,
 }
 

@@ -86,7 +86,7 @@ pub(super) async fn hide_waiting(
     ApiResponse::bare(&json!({ "hidden": hidden }))
 }
 
-/// Records a heartbeat of the officer's source. The page sends it only within 30 minutes of the last key or tap.
+/// Records a heartbeat of the officer's source. The page sends it only within 30 minutes of the last keystroke or tap.
 #[post("/desk/alive")]
 pub(super) fn heartbeat(sender: OfficerScript, sources: &State<Sources>) -> Result<ApiResponse, Problem> {
     sources.record_subject(&sender.0.credential.subject);

@@ -39,7 +39,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Shows the desk, or the login if nobody is logged in. Removes a cookie that has ended.
+/// Shows the desk, or the login if nobody is logged in. Removes the cookie of a login that has ended.
 #[get("/desk")]
 async fn show(
     officer: Option<Officer>,

@@ -22,7 +22,7 @@ use crate::stores::{
 };
 
 const LOG_WINDOW: Duration = Duration::from_hours(24);
-/// The limits of the lists, which have the newest items. `left_out` lists the truncated ones for the page.
+/// The limits of the lists, which keep the newest items. `left_out` tells the page which lists are truncated.
 const MAX_LOGGED: u32 = 1_000;
 const MAX_REPORTS: usize = 1_000;
 const MAX_WAITING: u32 = 200;
@@ -40,8 +40,8 @@ pub(super) fn throttle(clock: Arc<dyn Clock>) -> News {
     Throttle::new(MIN_INTERVAL, clock)
 }
 
-/// Responds with the attention list, the reports and changes of the last day, and the hidden reports. Collected at most every two
-/// seconds for all officers.
+/// Responds with the attention list, the reports and changes of the last day, and the hidden reports. The store is read at
+/// most every two seconds for all officers.
 #[get("/desk/news")]
 pub(super) async fn get_news(
     _officer: Officer,

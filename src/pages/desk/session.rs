@@ -63,7 +63,7 @@ impl Desk {
         self.clock.now()
     }
 
-    /// Sets the cookie if the key is valid. After too many failures of an address within a minute, no key is checked.
+    /// Sets the cookie if the key is valid. After too many failures within a minute, keys from that address are not checked.
     pub(super) fn log_in(
         &self,
         from: Client,

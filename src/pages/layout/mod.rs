@@ -59,7 +59,7 @@ pub(crate) struct Layout {
 /// The page that is rendered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageContext<'a> {
-    /// Key of its text in the navigation, and suffix of the class of the body.
+    /// Key of the page's text in the navigation, and suffix of the class of `<body>`.
     pub(crate) page: &'a str,
     pub(crate) path: &'a str,
     /// Parameters that links to other languages preserve.

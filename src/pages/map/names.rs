@@ -58,7 +58,7 @@ fn write(areas: &AreaSet, basemap: &Basemap) -> serde_json::Result<Vec<u8>> {
     }
     let lists: Vec<_> =
         cities.into_iter().map(|(city, parents)| (city, parents.into_iter().collect::<Vec<_>>())).collect();
-    // Four decimals are 11 m.
+    // The fourth decimal is 11 m.
     let short = |degrees: f64| (degrees * 1e4).round() / 1e4;
     let places = basemap.places().map(|(name, at)| (name, short(at.coord().x), short(at.coord().y)));
     serde_json::to_vec(&json!({ "cities": lists, "places": places.collect::<Vec<_>>() }))

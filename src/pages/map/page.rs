@@ -145,7 +145,6 @@ impl Page<'_> {
         }
     }
 
-    /// An unread list is not taken as proof that there are no areas.
     fn situation(&self, now: Timestamp) -> Situation {
         let MapData { list, floods, areas, ended, .. } = self.data;
         Situation {

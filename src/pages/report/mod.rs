@@ -56,7 +56,7 @@ pub(super) async fn send(
     request.receive(None, kind, body).await
 }
 
-/// An expired card is answered with a page that keeps what was sent.
+/// Receives the form of a card, which may have expired since the form was opened.
 #[post("/report/<id>", data = "<body>")]
 pub(super) async fn send_card(
     request: FormRequest<'_>,
@@ -72,7 +72,7 @@ pub(super) async fn send_card(
     }
 }
 
-/// A card without a report shows its form instead.
+/// Responds with the thank-you page, or with the form if the card has no report yet.
 #[get("/report/<id>/thanks")]
 pub(super) async fn thank(request: FormRequest<'_>, id: CardIdParam<'_>) -> Result<RenderedForm, Problem> {
     match request.card(id).await? {

@@ -23,7 +23,7 @@ use crate::stores::StoreError;
 use crate::telemetry::ReportOrigin;
 
 const NETWORK: &str = "website";
-/// Time limit for reading the rest of an unused photo.
+/// Time limit for reading the rest of a photo that is not stored.
 const DISCARD_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Limits reports without a link. A link needs no limit, because it permits only one report.
@@ -65,7 +65,7 @@ impl ReportLimits {
 }
 
 impl FormRequest<'_> {
-    /// Receives a report of a card, or of a form without a card, and then creates the card. The photo is stored first, so that
+    /// Receives a report of a card, or of a form without a card, for which it creates one. The photo is stored first, so that
     /// the report never appears without it. An interrupted request leaves no report, so it can be repeated.
     pub(super) async fn receive(
         self,

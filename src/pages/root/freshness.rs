@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::model::{AreaSelector, FloodState, FloodStateRecord, Report, Timestamp};
 use crate::stores::{FloodQuery, GaugeQuery, ReportQuery, Store, Window};
 
-/// The default window of a map, so that nothing more needs to be read.
+/// The default period of the map resources, so that this page reads no more than a map does.
 const WINDOW: Window = Window::Last(Duration::from_hours(1));
 
 const MAX_REPORTS: usize = 8;
@@ -33,7 +33,7 @@ pub(super) struct Freshness {
 }
 
 impl Freshness {
-    /// What cannot be read is left out.
+    /// Reads from the store; fields that cannot be read stay empty.
     pub(super) async fn read(store: &dyn Store) -> Self {
         let states = FloodQuery::default();
         let reports = ReportQuery {
