@@ -20,7 +20,7 @@ const IN_WORDS: &[(&str, &str)] = &[
     ("formats.template.<name>.container", "by the media type"),
     ("auth.jwt.{issuer,audience}", "any"),
     ("images.url", "a folder beside the data"),
-    ("map.basemap.file", "that of the data folder"),
+    ("map.basemap.file", "file of the data folder"),
     ("images.signing_key", "kept in the store"),
 ];
 
