@@ -114,11 +114,14 @@ columns! {
         Ok::<_, Infallible>(column.and_then(|json| json.try_into().ok())), |attributes| attributes;
 }
 
-/// `PostgreSQL` has no year 0: it writes 1 BC.
+/// `PostgreSQL` has no year 0: it writes 1 BC. Years of five digits have no sign.
 fn timestamp_text(at: Timestamp) -> String {
-    let at = moment(at);
-    let (is_ad, year) = at.year_ce();
-    format!("{year:04}-{}{}", at.format("%m-%dT%H:%M:%S%.fZ"), if is_ad { "" } else { " BC" })
+    let stored = moment(at);
+    if (1..=9999).contains(&stored.year()) {
+        return at.to_string();
+    }
+    let (is_ad, year) = stored.year_ce();
+    format!("{year:04}-{}{}", stored.format("%m-%dT%H:%M:%S%.fZ"), if is_ad { "" } else { " BC" })
 }
 
 struct Shape<'g>(Geometry<'g>);
