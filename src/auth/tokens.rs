@@ -31,7 +31,7 @@ enum Keys {
 }
 
 impl Tokens {
-    /// Fails if the settings name no usable key. The keys of a set are fetched later.
+    /// Fails if the settings have no usable key. The keys of a set are fetched later.
     pub(super) fn new(settings: &Jwt) -> Result<Self, InvalidSettings> {
         crypto::install();
         let keys = match settings.source()? {

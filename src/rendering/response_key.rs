@@ -68,7 +68,7 @@ impl ResponseKey {
             || matches!(self, Self::Layer(LayerQuery::Alerts(AlertQuery::InForce(query), _), _) if is_part(query))
     }
 
-    /// Returns the format; `None` if there is no choice of formats.
+    /// Returns the format; `None` for keys without a format.
     fn format(&self) -> Option<&dyn Format> {
         match self {
             Self::Layer(_, format) | Self::Within(_, _, format) => Some(&**format),

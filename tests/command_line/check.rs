@@ -1,4 +1,4 @@
-//! `check` on data sets and country folders; the faults of countries are tested in `src/data/country/fault/tests.rs`.
+//! `check` on data sets and country folders; the faults of countries are tested in `src/data/country/diagnostics/tests.rs`.
 
 use std::fs;
 

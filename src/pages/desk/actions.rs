@@ -15,7 +15,6 @@ use crate::model::bodies::read_reason;
 use crate::model::{BatchNumber, HideWaiting, ReportKey, SenderHash};
 use crate::photos::CardImages;
 use crate::rendering::ApiResponse;
-
 use crate::sources::Sources;
 use crate::stores::Store;
 use crate::telemetry::Metrics;

@@ -35,7 +35,7 @@ pub(crate) struct Desk {
 }
 
 /// An officer who is logged in. The encrypted cookie holds the officer's API key, which is looked up for each request: revoking
-/// the key ends the login, and there is no table of sessions.
+/// the key ends the login, and sessions are not stored.
 #[derive(Clone, Debug)]
 pub(super) struct Officer {
     pub(super) credential: Credential,
