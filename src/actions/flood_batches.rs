@@ -6,7 +6,7 @@ use serde_json::Map;
 
 use crate::guards::{IdempotencyKey, JsonBody};
 use crate::http::error::{Problem, Source};
-use crate::model::alerts::{LogEntry, MessageType, messages, reach};
+use crate::model::alerts::{LogEntry, MessageType, log_window_start, messages};
 use crate::model::bodies::{AreaName, BatchItemBody, read_flood_order};
 use crate::model::{
     Actor, AreaId, AreaSelector, AreaSet, BatchItem, BatchNumber, BatchOperation, BatchOutcome, BatchRequest,
@@ -178,7 +178,7 @@ async fn alert_counts(store: &dyn Store, batch: &FloodBatch) -> Result<Value, Pr
     let query = EntryQuery {
         selector: AreaSelector::default(),
         area: None,
-        from: reach(batch.at),
+        from: log_window_start(batch.at),
         until: Timestamp::LAST,
     };
     let entries: HashMap<AreaId, Vec<LogEntry>> =

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 pub(crate) use self::month::Month;
 pub(crate) use self::package::{Package, Resource};
 
-use self::withdrawal::ModerationSnapshot;
+use self::withdrawal::ModerationProgress;
 use crate::config::Config;
 use crate::formats::tables::TableSchema;
 use crate::model::{Clock, Timestamp};
@@ -33,7 +33,7 @@ pub(crate) struct Archive {
     tables: Arc<TableSchema>,
     config: Arc<Config>,
     folder: PathBuf,
-    moderated: Arc<Mutex<ModerationSnapshot>>,
+    moderated: Arc<Mutex<ModerationProgress>>,
 }
 
 impl Archive {

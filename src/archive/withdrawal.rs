@@ -16,7 +16,7 @@ const INTERVAL: Duration = Duration::from_secs(3);
 const PAGE: u32 = 1_000;
 
 #[derive(Debug, Default)]
-pub(super) struct ModerationSnapshot {
+pub(super) struct ModerationProgress {
     /// The entries after the first number, up to the second, were read. Both are 0 if the log is empty. `None` before the first
     /// read.
     read: Option<(u64, u64)>,
@@ -24,7 +24,7 @@ pub(super) struct ModerationSnapshot {
     months: BTreeMap<Month, u64>,
 }
 
-impl ModerationSnapshot {
+impl ModerationProgress {
     pub(super) fn newest(&self) -> Option<u64> {
         self.read.map(|(_, newest)| newest)
     }
@@ -55,7 +55,7 @@ impl ModerationSnapshot {
 }
 
 impl Archive {
-    pub(super) fn moderation(&self) -> MutexGuard<'_, ModerationSnapshot> {
+    pub(super) fn moderation(&self) -> MutexGuard<'_, ModerationProgress> {
         self.moderated.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -57,7 +57,7 @@ pub enum InvalidFormats {
     },
     /// A format to be tried cannot write this kind of layer.
     #[error("no format {name:?} can write {}; these can: [{}]", .kind.name(), .allowed.join(", "))]
-    NotToTry {
+    Unsupported {
         /// The kind of the layer.
         kind: LayerKind,
         /// The name of the format.

@@ -115,21 +115,21 @@ async fn area_selector(request: &Request<'_>, kind: LayerKind) -> Result<AreaSel
             let areas = managed::<Follower>(request)?.areas();
             let areas = timeout(config.limits.timeout, areas).await.map_err(Problem::slow_store)??;
             if areas.is_empty() {
-                from_config(query, configured)
+                from_codes(query, configured)
             } else {
                 from_areas(query, configured, &areas)
             }
         }
-        Offer::AlsoCities if !is_unfiltered => match from_config(query, configured) {
+        Offer::AlsoCities if !is_unfiltered => match from_codes(query, configured) {
             // Not a known code, but it may be a city in the data.
             Err(_) => {
                 let areas = managed::<Follower>(request)?.areas();
                 let areas = timeout(config.limits.timeout, areas).await.ok().and_then(Result::ok);
-                from_config(query, &with_cities(configured, areas.as_deref()))
+                from_codes(query, &with_cities(configured, areas.as_deref()))
             }
             known => known,
         },
-        _ => from_config(query, configured),
+        _ => from_codes(query, configured),
     }
 }
 
@@ -175,7 +175,7 @@ fn one_of<'a>(
     Ok(query.one_of(name, &codes)?.map(|&code| code.to_owned()))
 }
 
-fn from_config(query: Query<'_>, selectable: &SelectableCodes) -> Result<AreaSelector, Problem> {
+fn from_codes(query: Query<'_>, selectable: &SelectableCodes) -> Result<AreaSelector, Problem> {
     Ok(AreaSelector {
         city: if selectable.city.is_empty() {
             // Ignored like any unknown parameter, because the resource does not support it.

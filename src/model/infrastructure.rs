@@ -23,7 +23,7 @@ impl InfrastructureKind {
 
     /// Returns whether the shape is usual for this kind: floodgates and pumps are places, waterways have a course.
     #[must_use]
-    pub(crate) fn has_shape(self, shape: &InfrastructureShape) -> bool {
+    pub(crate) fn allows(self, shape: &InfrastructureShape) -> bool {
         matches!(shape, InfrastructureShape::Course(_)) == (self == Self::Waterways)
     }
 

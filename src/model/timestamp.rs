@@ -43,15 +43,15 @@ impl Timestamp {
             b'0' => byte.is_ascii_digit(),
             other => byte == other,
         };
-        let has_shape =
+        let matches_pattern =
             |text: &str, shape: &[u8]| text.bytes().zip(shape).all(|(byte, shape)| fits(byte, *shape));
         let Some((minute, rest)) =
-            text.split_at_checked(SHAPE.len()).filter(|(minute, _)| has_shape(minute, SHAPE))
+            text.split_at_checked(SHAPE.len()).filter(|(minute, _)| matches_pattern(minute, SHAPE))
         else {
             return Err(InvalidTimestamp::Malformed);
         };
         let (seconds, rest) = match rest.split_at_checked(SECONDS.len()) {
-            Some((seconds, rest)) if has_shape(seconds, SECONDS) => (seconds, rest),
+            Some((seconds, rest)) if matches_pattern(seconds, SECONDS) => (seconds, rest),
             _ if rest.starts_with('.') => return Err(InvalidTimestamp::Malformed),
             _ => (":00", rest),
         };

@@ -12,9 +12,7 @@ use crate::guards::{
     Authorized, CardIdParam, CardUser, CardsRead, CardsWrite, FileType, JsonBody, PHOTO_TOKEN,
 };
 use crate::http::error::Problem;
-use crate::model::bodies::{
-    Fault, ORIGIN, TimeWindow, read_card_holder, read_card_report, sent_with_credential,
-};
+use crate::model::bodies::{Fault, ORIGIN, TimeWindow, effective_time, read_card_holder, read_card_report};
 use crate::model::{Card, CardId, Clock, ReportKey, WaitingOrigin};
 use crate::openapi::Described;
 use crate::photos::{CardImages, ImageError};
@@ -134,7 +132,7 @@ pub(super) async fn receive_card_report(
             if content.location.is_origin() {
                 return Err(invalid(vec![Fault { path: "location".to_owned(), must: ORIGIN.to_owned() }]));
             }
-            content.created_at = sent_with_credential(content.created_at, clock.now()).map_err(|far| {
+            content.created_at = effective_time(content.created_at, clock.now()).map_err(|far| {
                 invalid(vec![Fault { path: "created_at".to_owned(), must: far.to_string() }])
             })?;
             return store.receive_card_report(&id, content).await.map_err(about_card);

@@ -274,7 +274,11 @@ impl Builder {
             formats.extend(all_templates);
             let supporting = formats.iter().filter(|format| format.supports(kind));
             let allowed: BTreeSet<_> = supporting.map(|format| format.name().to_owned()).collect();
-            InvalidFormats::NotToTry { kind, name: name.to_owned(), allowed: allowed.into_iter().collect() }
+            InvalidFormats::Unsupported {
+                kind,
+                name: name.to_owned(),
+                allowed: allowed.into_iter().collect(),
+            }
         })
     }
 

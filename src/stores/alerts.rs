@@ -3,7 +3,8 @@ use std::time::Duration;
 
 use super::{EntryQuery, FloodQuery, Resource, Store, StoreError, Versioned};
 use crate::model::alerts::{
-    Exercise, Message, MessageInForce, MessageKey, find, horizon, in_force, messages, reach, reach_in_force,
+    Exercise, Message, MessageInForce, MessageKey, find, horizon, in_force, log_window_start,
+    log_window_start_in_force, messages,
 };
 use crate::model::{AlertLayer, AreaId, AreaSelector, AreaSet, Timestamp, Validity};
 
@@ -53,7 +54,7 @@ async fn areas(store: &dyn Store) -> Result<Arc<AreaSet>, StoreError> {
 
 pub(crate) fn entries_in_force(query: &FloodQuery, now: Timestamp) -> EntryQuery {
     let selector = query.selector.clone();
-    EntryQuery { selector, area: None, from: reach_in_force(now), until: Timestamp::LAST }
+    EntryQuery { selector, area: None, from: log_window_start_in_force(now), until: Timestamp::LAST }
 }
 
 async fn messages_in_force(
@@ -103,8 +104,12 @@ async fn single_message(
         return Ok(Versioned::new(store.revision(Resource::Floods).await?, layer));
     }
     let due = key.due().ok_or_else(not_found)?;
-    let query =
-        EntryQuery { selector: AreaSelector::default(), area: Some(area), from: reach(due), until: due };
+    let query = EntryQuery {
+        selector: AreaSelector::default(),
+        area: Some(area),
+        from: log_window_start(due),
+        until: due,
+    };
     let log = store.flood_entries(&query).await?;
     let entries = log.value.first().map(|(_, entries)| entries.as_slice()).unwrap_or_default();
     let message = find(entries, key, now).ok_or_else(not_found)?;
@@ -156,7 +161,7 @@ async fn chain(
     let query = EntryQuery {
         selector: AreaSelector::default(),
         area: Some(area),
-        from: reach(from),
+        from: log_window_start(from),
         until: before.unwrap_or(Timestamp::LAST),
     };
     let log = store.flood_entries(&query).await?;

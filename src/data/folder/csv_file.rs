@@ -55,9 +55,9 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
 ) -> Result<(), E> {
     let Some(mut source) = folder.source(file)? else { return Ok(()) };
     let beginning = source.fill_buf().map_err(|error| folder.unreadable(file, error))?;
-    let Separator { delimiter, announcement } = Separator::find(beginning, R::COLUMNS);
+    let Separator { delimiter, prefix_length } = Separator::find(beginning, R::COLUMNS);
     // The line break after the declaration is not consumed, so that its line is counted.
-    source.consume(announcement);
+    source.consume(prefix_length);
     let fault = |line, reason: String| folder.fault(file, line, reason);
     let csv_error = |line, error: csv::Error| match error.into_kind() {
         csv::ErrorKind::Io(error) if matches!(error.get_ref(), Some(inner) if inner.is::<TooLong>()) => {
@@ -116,7 +116,7 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
 struct Separator {
     delimiter: u8,
     /// The length in bytes of a declaration at the beginning: `sep=;` on its own line, as spreadsheets write it.
-    announcement: usize,
+    prefix_length: usize,
 }
 
 impl Separator {
@@ -131,7 +131,7 @@ impl Separator {
             && [*s, *e, *p].eq_ignore_ascii_case(b"sep")
             && delimiter.is_ascii()
         {
-            return Self { delimiter: *delimiter, announcement: start + length };
+            return Self { delimiter: *delimiter, prefix_length: start + length };
         }
         let count_matches = |delimiter: &u8| {
             let mut reader =
@@ -141,7 +141,7 @@ impl Separator {
         };
         // If several separators find equally many columns, `max_by_key` returns the last one.
         let delimiter = [b'\t', b';', b','].into_iter().max_by_key(count_matches).unwrap_or(b',');
-        Self { delimiter, announcement: 0 }
+        Self { delimiter, prefix_length: 0 }
     }
 }
 

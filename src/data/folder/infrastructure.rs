@@ -28,7 +28,7 @@ fn infrastructure(feature: &Feature<'_>, locator: &Locator) -> Result<Vec<Infras
     let name = feature.text("name")?;
     let id = feature.id()?;
     let piece = |shape: InfrastructureShape| {
-        if !kind.has_shape(&shape) {
+        if !kind.allows(&shape) {
             feature.note_unusual_shape();
         }
         let tags = tags(feature, shape.beginning(), locator)?;

@@ -20,7 +20,7 @@ pub(crate) struct MessageInForce {
 
 /// Returns the time from which entries can affect the messages after `from`.
 #[must_use]
-pub(crate) fn reach(from: Timestamp) -> Timestamp {
+pub(crate) fn log_window_start(from: Timestamp) -> Timestamp {
     referable(from).saturating_sub(CONFIRMED_FOR)
 }
 
@@ -30,7 +30,7 @@ fn referable(from: Timestamp) -> Timestamp {
 }
 
 /// Returns the messages due after `from`, oldest first: the first message of each run, and renewals due until `until`. `entries`
-/// are those of one area from `reach(from)` on, ascending. Costs O(entries + messages × references).
+/// are those of one area from `log_window_start(from)` on, ascending. Costs O(entries + messages × references).
 #[must_use]
 pub fn messages(entries: &[LogEntry], from: Timestamp, until: Timestamp) -> Vec<Message> {
     let mut chain = Vec::new();
@@ -44,8 +44,8 @@ pub fn messages(entries: &[LogEntry], from: Timestamp, until: Timestamp) -> Vec<
 }
 
 #[must_use]
-pub(crate) fn reach_in_force(now: Timestamp) -> Timestamp {
-    reach(remembered_since(now))
+pub(crate) fn log_window_start_in_force(now: Timestamp) -> Timestamp {
+    log_window_start(remembered_since(now))
 }
 
 /// Messages sent after this time may have been in force within [`REMEMBERED`] before `now`.
@@ -53,7 +53,7 @@ fn remembered_since(now: Timestamp) -> Timestamp {
     referable(now).saturating_sub(REMEMBERED)
 }
 
-/// Returns the message of an area in force at `now`. `entries` are those of one area from [`reach_in_force`] to the last,
+/// Returns the message of an area in force at `now`. `entries` are those of one area from [`log_window_start_in_force`] to the last,
 /// ascending.
 #[must_use]
 pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> MessageInForce {

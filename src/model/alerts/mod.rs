@@ -30,7 +30,9 @@ mod tests;
 use std::time::Duration;
 
 pub use self::chain::messages;
-pub(crate) use self::chain::{MessageInForce, find, horizon, in_force, reach, reach_in_force};
+pub(crate) use self::chain::{
+    MessageInForce, find, horizon, in_force, log_window_start, log_window_start_in_force,
+};
 pub(crate) use self::exercise::Exercise;
 pub use self::issuer::{Issuer, Status};
 pub use self::log_entry::{LogEntry, entries};

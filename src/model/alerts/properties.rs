@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{
     CONFIRMED_FOR, LIFETIME, LogEntry, Message, MessageType, RENEWAL, SETTLING, entries, find, in_force,
-    messages, reach, reach_in_force,
+    log_window_start, log_window_start_in_force, messages,
 };
 use crate::model::{StateChange, Timestamp};
 use proptest::prelude::*;
@@ -145,12 +145,12 @@ proptest! {
         let now = moment(&log, pick, by);
         let known = entries(log.into_iter().take_while(|change| change.at <= now));
         let since = |from: Timestamp| &known[known.partition_point(|entry| entry.at < from)..];
-        prop_assert_eq!(in_force(since(reach_in_force(now)), now), in_force(&known, now));
+        prop_assert_eq!(in_force(since(log_window_start_in_force(now)), now), in_force(&known, now));
         let from = now.saturating_sub(Duration::from_hours(2));
-        prop_assert_eq!(messages(since(reach(from)), from, now), messages(&known, from, now));
+        prop_assert_eq!(messages(since(log_window_start(from)), from, now), messages(&known, from, now));
         for message in messages(&known, from, now) {
             if message.shown_from <= now {
-                prop_assert_eq!(find(since(reach(from)), message.key, now), Some(message));
+                prop_assert_eq!(find(since(log_window_start(from)), message.key, now), Some(message));
             }
         }
     }

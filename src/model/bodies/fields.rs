@@ -5,7 +5,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use super::storable::check_storable;
-use super::times::{TooFarAhead, sent_with_credential};
+use super::times::{TooFarAhead, effective_time};
 use crate::model::{
     EXACT, InvalidTimestamp, NAME, Position, Timestamp, WEB_ADDRESS, is_name, is_web_address,
 };
@@ -130,7 +130,7 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn report_time(&self, key: &str, now: Timestamp) -> Option<Timestamp> {
-        sent_with_credential(self.moment(key)?, now).map_err(|far| self.fault(key, far)).ok()
+        effective_time(self.moment(key)?, now).map_err(|far| self.fault(key, far)).ok()
     }
 
     pub(super) fn reading_time(&self, key: &str, now: Timestamp) -> Option<Timestamp> {

@@ -27,5 +27,5 @@ pub(crate) use self::partner_report::read_partner_report;
 pub use self::partner_report::{PartnerReport, PartnerRules};
 pub use self::storable::check_storable;
 pub(crate) use self::time_window::TimeWindow;
-pub(crate) use self::times::sent_with_credential;
+pub(crate) use self::times::effective_time;
 pub(crate) use self::visibility::{Visibility, read_reason, read_visibility};

@@ -11,7 +11,7 @@ const LARGEST_OFFSET: Duration = Duration::from_hours(14);
 
 /// Returns the effective time: at most the time of arrival, or an error if it is too far ahead. Without a credential,
 /// [`TimeWindow`](super::TimeWindow) applies.
-pub(crate) fn sent_with_credential(sent: Timestamp, arrival: Timestamp) -> Result<Timestamp, TooFarAhead> {
+pub(crate) fn effective_time(sent: Timestamp, arrival: Timestamp) -> Result<Timestamp, TooFarAhead> {
     TooFarAhead::check(sent, arrival).map(|()| sent.min(arrival))
 }
 
@@ -59,7 +59,7 @@ mod tests {
             ("2016-12-20T16:30:00Z", Err("is 1 d 0 h in the future")),
             ("2099-01-01T00:00:00Z", Err("is 29962 d 8 h in the future")),
         ] {
-            let counts = sent_with_credential(at(sent), arrival).map_err(|far| far.to_string());
+            let counts = effective_time(at(sent), arrival).map_err(|far| far.to_string());
             assert_eq!(counts, expected.map(at).map_err(str::to_owned), "{sent}");
         }
     }

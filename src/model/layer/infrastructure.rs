@@ -17,7 +17,7 @@ impl InfrastructureLayer {
     }
 
     pub(crate) fn normalized(mut self) -> Self {
-        self.0.retain(|piece| piece.kind.has_shape(&piece.shape));
+        self.0.retain(|piece| piece.kind.allows(&piece.shape));
         self
     }
 

@@ -63,11 +63,11 @@ pub(super) async fn list_changes(
 ) -> Result<ChangesResponse, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
     let (current, since) = watch.current(since.0).await?;
-    let tick = watch
+    let shared = watch
         .shared_max_age
         .filter(|_| wait.0.is_zero())
         .map(|every| watch.follower.states_at_tick(every, &current));
-    if let Some((states, remaining)) = &tick
+    if let Some((states, remaining)) = &shared
         && let StateUpdate::Delta(delta) = StateUpdate::since(states, since, &query)
     {
         // A client with a newer cursor gets an empty delta until the next tick.
@@ -77,7 +77,8 @@ pub(super) async fn list_changes(
     let delta = match StateUpdate::since(&current, since, &query) {
         StateUpdate::Full(state) => {
             let full = watch.renderer.full_state(&state, &query, watch.account.as_ref()).await?;
-            let cache_control = tick.map_or(CacheControl::NoStore, |tick| CacheControl::UntilTick(tick.1));
+            let cache_control =
+                shared.map_or(CacheControl::NoStore, |(_, remaining)| CacheControl::UntilTick(remaining));
             return Ok(ChangesResponse::Full(full, cache_control));
         }
         StateUpdate::Delta(delta) => delta,
@@ -86,10 +87,10 @@ pub(super) async fn list_changes(
         return Ok(ChangesResponse::Delta(Box::new(ApiResponse::private_result(&*delta)?)));
     }
     let ends = Instant::now() + wait.0;
-    let (seat, mut subscriber) =
+    let (permit, mut subscriber) =
         (watch.acquire_stream()?, Subscriber::new(watch.follower, query, since, Some(Announcement::Current)));
     let next_delta = async move {
-        let _seat = seat;
+        let _permit = permit;
         let next = async {
             select! {
                 update = subscriber.next() => update,
@@ -117,10 +118,10 @@ pub(super) async fn stream_changes(
     if watch.limits.total == 0 {
         return Ok(ChangeStream::disabled());
     }
-    let seat = watch.acquire_stream()?;
+    let permit = watch.acquire_stream()?;
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
     let subscriber = Subscriber::new(watch.follower.clone(), query, last.0.or(since.0), None);
-    Ok(ChangeStream::new(EventStream::new(subscriber, seat, watch)))
+    Ok(ChangeStream::new(EventStream::new(subscriber, permit, watch)))
 }
 
 /// A guard with the state that a request for changes needs.

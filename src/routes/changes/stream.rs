@@ -47,7 +47,7 @@ pub(super) struct EventStream {
     metrics: Metrics,
     renderer: Arc<Renderer>,
     account: Option<Account>,
-    _seat: ConcurrencyPermit<Client>,
+    _permit: ConcurrencyPermit<Client>,
 }
 
 enum StreamPart {
@@ -59,7 +59,7 @@ enum StreamPart {
 impl EventStream {
     pub(super) fn new(
         subscriber: Subscriber,
-        seat: ConcurrencyPermit<Client>,
+        permit: ConcurrencyPermit<Client>,
         watch: ChangesRequest,
     ) -> Self {
         // With jitter, so that the clients of a stopped server do not all reconnect at once.
@@ -75,7 +75,7 @@ impl EventStream {
             metrics: watch.metrics,
             renderer: watch.renderer,
             account: watch.account,
-            _seat: seat,
+            _permit: permit,
         }
     }
 
