@@ -10,29 +10,29 @@ use crate::model::{AlertLayer, AreaId, AreaSelector, AreaSet, Timestamp, Validit
 
 const DAY: Duration = Duration::from_hours(24);
 
-/// Page size of a history.
+/// The maximum number of messages on a page of a history.
 const PAGE: usize = 1000;
 
-/// How far back the first read for a page goes. A flood that is confirmed continuously fills a page in 208 days.
+/// How far back the first read for a page goes. Long enough for a full page if a flood is confirmed all the time (208 days).
 const RECENT: Duration = Duration::from_hours(24 * 300);
 
-/// Which messages to return.
+/// Which alert messages to return.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AlertQuery {
-    /// The messages in force, each about one of these areas, by `area_id`. With a minimum state, only messages about a state that
-    /// is at least as high; for a `Cancel`, the state that has ended counts.
+    /// The messages in force about the selected areas, ordered by `area_id`. A minimum state leaves out messages about a lower
+    /// state; for a `Cancel` message, the state that has ended counts.
     InForce(FloodQuery),
     /// The message in force about the imaginary flood of the exercise.
     Exercise,
     /// One message.
     One(AreaId, MessageKey),
-    /// The messages about an area, newest first, at most 1,000: the newest ones, or those before a message.
+    /// At most 1,000 messages about an area, newest first: the newest ones or, with a key, those before that message.
     History(AreaId, Option<MessageKey>),
 }
 
 impl AlertQuery {
-    /// Returns the messages shown at a moment, derived from the log of the store. Fails with [`StoreError::NotFound`] if a single
-    /// message does not exist, or the area of a history.
+    /// Returns the messages that are shown at `now`, derived from the flood log of the store. Fails with [`StoreError::NotFound`]
+    /// if the requested message does not exist, or the area of a history.
     pub(crate) async fn run(
         &self,
         store: &dyn Store,
@@ -47,7 +47,7 @@ impl AlertQuery {
     }
 }
 
-/// The areas must be read after the log, so that they are never older than the revision of the result, which is the log's.
+/// Returns the areas. Read them after the log: the result has the revision of the log, so its areas must not be older.
 async fn areas(store: &dyn Store) -> Result<Arc<AreaSet>, StoreError> {
     Ok(Arc::clone(store.places().await?.value.areas()))
 }
@@ -90,7 +90,7 @@ async fn exercise(store: &dyn Store, now: Timestamp) -> Result<Versioned<AlertLa
     Ok(Versioned::new(revision, layer).within(Validity::Between { from: now, until }))
 }
 
-/// Returns the layer of one message; an unknown message is an error.
+/// Returns a layer with one message. Fails if the message does not exist.
 async fn single_message(
     store: &dyn Store,
     area: AreaId,
@@ -119,13 +119,13 @@ async fn single_message(
 }
 
 struct Chain {
-    /// The shown messages, oldest first.
+    /// The messages that are already shown, oldest first.
     shown: Vec<Message>,
     /// When the next message will be shown.
     until: Timestamp,
 }
 
-/// Returns a page of the area's messages, newest first, from the message before the one with key `before`.
+/// Returns a page of the area's messages, newest first: those before the message `before`, or the newest ones.
 async fn history(
     store: &dyn Store,
     area: AreaId,
@@ -149,7 +149,7 @@ async fn history(
     Ok(log.map(|_| layer).within(Validity::Between { from: now, until }))
 }
 
-/// Returns the area's messages that are due between `from` and `end` and shown now.
+/// Returns the area's messages that are due after `from` and before `end`, and are already shown at `now`.
 async fn chain(
     store: &dyn Store,
     area: AreaId,
@@ -174,7 +174,7 @@ async fn chain(
     }))
 }
 
-/// Returns when a list last changed (if never, the start of the current day), and until when that is valid.
+/// Returns when a list last changed (if never: when the current day began), and until when this value is valid.
 fn last_changed(changed: Option<Timestamp>, now: Timestamp, until: Timestamp) -> (Timestamp, Timestamp) {
     let today = now.floor(DAY);
     changed.map_or((today, until.min(today.saturating_add(DAY))), |changed| (changed, until))

@@ -19,7 +19,7 @@ pub struct AreaQuery {
 }
 
 impl AreaQuery {
-    /// Runs the query. The first query of a level of larger areas computes their outlines, off the threads that serve requests.
+    /// Runs the query outside the threads that serve requests, because the first query for larger areas computes their outlines.
     pub(crate) async fn run(&self, store: &dyn Store) -> Result<Versioned<AreaLayer>, StoreError> {
         let places = store.places().await?;
         let query = self.clone();
@@ -37,7 +37,7 @@ impl AreaQuery {
     }
 }
 
-/// Returns the places of a store, with the outlines of cities computed, off the threads that serve requests.
+/// Computes the outlines of the cities, outside the threads that serve requests, and returns the places of a store with them.
 pub(crate) async fn places_with_cities(store: &dyn Store) -> Result<Versioned<Arc<Places>>, StoreError> {
     let places = store.places().await?;
     let task = off_thread(move |_| {

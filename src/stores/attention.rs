@@ -1,4 +1,4 @@
-//! Computes the attention list from the store. The list is cached until something changes, for a minute at most.
+//! Computes the list of areas that need attention. Caches it until the data changes, for at most a minute.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(crate) struct AttentionItem {
     pub(crate) confirmed: Option<Timestamp>,
 }
 
-/// The attention list, computed at most once every two seconds for all callers.
+/// Computes the attention list at most once every two seconds. All callers share the result.
 #[derive(Debug)]
 pub(crate) struct AttentionList {
     store: Arc<dyn Store>,
@@ -51,7 +51,7 @@ const MAX_WAITING: u32 = 1_000;
 /// The maximum number of waiting reports that are read from one sender.
 const MAX_PER_SENDER: u32 = 20;
 
-/// Cache key: the data revisions and the current minute.
+/// The revisions of all data that the list depends on, and the current minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CacheKey([Revision; 4], Timestamp);
 
@@ -60,8 +60,9 @@ impl AttentionList {
         Self { store, cached: Throttle::new(PERIOD, Arc::clone(&clock)), clock, rules }
     }
 
-    /// Returns the list. It includes reports, readings and changes at once, and the effects of time and of waiting reports within
-    /// a minute. Waits up to two seconds if the data has changed since a very recent computation.
+    /// Returns the list. It reflects a new report, reading or change at once, and the effects of time and of waiting reports
+    /// within a minute. If the data has changed less than two seconds after the last computation, waits until these two seconds
+    /// are over.
     pub(crate) async fn get(&self) -> Result<Arc<Vec<AttentionItem>>, StoreError> {
         let key = self.key().await?;
         if let Some((Ok((cached_key, list)), _)) = self.cached.last_value()
@@ -73,7 +74,7 @@ impl AttentionList {
         self.cached.get(computation).await.map(|(_, list)| list).map_err(from_shared)
     }
 
-    /// Returns the list without waiting; it may be two seconds old.
+    /// Returns the cached list if it is less than two seconds old, even if the data has changed since then. Otherwise like `get`.
     pub(crate) async fn recent(&self) -> Result<Arc<Vec<AttentionItem>>, StoreError> {
         match self.cached.last_value() {
             Some((recent, true)) => recent.map(|(_, list)| list).map_err(from_shared),
@@ -81,7 +82,7 @@ impl AttentionList {
         }
     }
 
-    /// Returns the cache key. Must be read before the list, so that a change during the computation causes another computation.
+    /// Returns the cache key. Read it before the data, so that a change during the computation leads to another computation.
     async fn key(&self) -> Result<CacheKey, StoreError> {
         Ok(CacheKey(self.revisions().await?, self.clock.now().floor(Duration::from_mins(1))))
     }
@@ -150,7 +151,7 @@ impl AttentionList {
     }
 }
 
-/// Converts the error of a shared computation for one of its callers.
+/// Wraps the error of a shared computation in an error for one caller.
 fn from_shared(error: Arc<StoreError>) -> StoreError {
     match *error {
         StoreError::Unavailable { retry_after, .. } => {

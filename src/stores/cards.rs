@@ -33,13 +33,13 @@ pub trait CardStore {
     /// [`StoreError::NotFound`].
     async fn card(&self, id: &CardId) -> Result<Arc<Card>, StoreError>;
 
-    /// Publishes the report of a card and marks the card as used, as one change. Exactly one of concurrent calls for a card
-    /// succeeds.
+    /// Publishes the report of a card and marks the card as used, in one atomic change. Of concurrent calls for a card, exactly
+    /// one succeeds.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] if there is no such card. [`StoreError::Conflict`] if it has its report already; nothing is
-    /// stored then.
+    /// [`StoreError::NotFound`] if there is no such card. [`StoreError::Conflict`] if the card has already received its report;
+    /// the new report is then not stored.
     async fn receive_card_report(
         &self,
         id: &CardId,
@@ -47,11 +47,11 @@ pub trait CardStore {
     ) -> Result<Arc<Report>, StoreError>;
 
     /// Like [`receive_card_report`](Self::receive_card_report), but the report waits for review: it is hidden until a moderator
-    /// shows it. The origin is stored until a moderator decides. **Default: an error**
+    /// shows it. The store keeps `_origin` until a moderator decides. **Default: an error**
     ///
     /// # Errors
     ///
-    /// Those of [`receive_card_report`](Self::receive_card_report); [`StoreError::Refused`] if the store cannot hide reports.
+    /// As [`receive_card_report`](Self::receive_card_report), and [`StoreError::Refused`] if the store cannot hide reports.
     async fn receive_waiting_report(
         &self,
         _id: &CardId,
@@ -61,12 +61,12 @@ pub trait CardStore {
         Err(StoreError::Refused { what: "this store cannot hide reports".to_owned() })
     }
 
-    /// Sets the `image_url` of the card's report to `image`, unchanged, and returns whether this call did so. Does nothing if the
-    /// report has an image, or there is no report or no such card. Exactly one of concurrent calls for a card succeeds.
+    /// Sets the `image_url` of the card's report to exactly `image`, and returns whether this call set it. Does nothing if the
+    /// report has an image, or if the card or its report does not exist. Of concurrent calls for a card, exactly one sets it.
     async fn show_card_image(&self, id: &CardId, image: &str) -> Result<bool, StoreError>;
 
-    /// Erases cards without a report that were created within `_created` (end excluded), oldest first and at most `most`. Returns
-    /// how many were erased. **Default: erases none**
+    /// Erases up to `_most` cards without a report that were created within `_created` (end excluded), oldest first. Returns the
+    /// number of erased cards. **Default: erases none**
     async fn erase_unused_cards(&self, _created: Range<Timestamp>, _most: u32) -> Result<u64, StoreError> {
         Ok(0)
     }

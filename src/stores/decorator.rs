@@ -32,23 +32,24 @@ impl<T: Decorator> ServiceStore for T {
     }
 }
 
-/// Defines the trait `Decorator`, whose methods call the inner store by default, and implements each part of a store for every
-/// decorator.
+/// Defines the trait `Decorator`, whose methods call the inner store by default. Implements `Store` and all parts of it for every
+/// type that implements `Decorator`.
 macro_rules! decorator {
     ($($part:ident {
         $(async fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+
     })+) => {
         /// A store that wraps another store and changes some of its methods.
         ///
-        /// Every type that implements it is a [`Store`]. Each method of [`Store`] and its parts is a method here, and calls the
-        /// [`inner`](Self::inner) store unless you override it. Methods that later versions add do the same: if your decorator
-        /// hides or guards data, check the new methods before you upgrade.
+        /// Every type that implements this trait is a [`Store`]. The trait has all methods of [`Store`] and its parts. Each
+        /// method calls the [`inner`](Self::inner) store unless you override it, and so do methods that later versions of Siaga
+        /// add: if your decorator hides or protects data, check for new methods before you upgrade.
         ///
         /// # Contract
         ///
-        /// The contract of [`Store`]. A decorator passes the same test suite, except for what it refuses or hides. Additions to a
-        /// result and omissions from it must be derived from the inner store's data alone; otherwise [`revision`](Self::revision)
-        /// must grow with it. A result keeps the revision and the validity of its data ([`Versioned::map`]).
+        /// A decorator fulfils the contract of [`Store`]. It passes the same test suite, except for what it refuses or hides.
+        /// What it adds to a result or leaves out must depend only on the inner store's data; otherwise
+        /// [`revision`](Self::revision) must also grow when that changes. Results keep the revision and the validity of the inner
+        /// store ([`Versioned::map`]).
         ///
         /// # Example
         ///
@@ -112,7 +113,7 @@ macro_rules! decorator {
         }
 
         $(
-            // Without this, a method with a default that is missing from the list below would not reach the inner store.
+            // If the list below lacked a method, the trait's default would run instead of the inner store's method.
             #[deny(clippy::missing_trait_methods)]
             #[async_trait]
             impl<T: Decorator> $part for T {

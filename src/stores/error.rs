@@ -19,13 +19,13 @@ pub enum StoreError {
         /// The conflict, in words for the client: `card abcdefg has received its report already`.
         what: String,
     },
-    /// The store refuses the operation, for every caller or for this one. For decorators that forbid operations.
+    /// The store refuses the operation, to all callers or only to this one. Used by decorators that forbid operations.
     #[error("{what}")]
     Refused {
         /// The reason, in words for the client: `states are set by the control room alone`.
         what: String,
     },
-    /// The backend cannot be reached or is too busy. The operation may have succeeded if the connection was lost.
+    /// The backend cannot be reached or is too busy. If the connection was lost, the operation may have succeeded.
     #[error("the store cannot be reached")]
     Unavailable {
         /// How long a client should wait before it tries again.

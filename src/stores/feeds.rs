@@ -8,14 +8,14 @@ use crate::model::bodies::PartnerReport;
 pub enum ReceiveOutcome {
     /// The report was stored.
     Created,
-    /// A report with its `post_id` was stored before; nothing changed.
+    /// A report with the same `post_id` was stored before; nothing changed.
     Existing,
 }
 
-/// Feeds from partners.
+/// Stores the reports that partners send.
 #[async_trait]
 pub trait FeedStore {
-    /// Publishes a partner's report, unless a report with its `post_id` is stored already. If calls with one `post_id` are
-    /// concurrent, exactly one stores its report.
+    /// Publishes a partner's report, unless a report with the same `post_id` was stored before. Of concurrent calls with the same
+    /// `post_id`, exactly one stores its report.
     async fn receive_partner_report(&self, report: PartnerReport) -> Result<ReceiveOutcome, StoreError>;
 }

@@ -16,19 +16,19 @@ use crate::model::{
 pub struct FloodQuery {
     /// Only areas of this city or province.
     pub selector: AreaSelector,
-    /// Only areas whose state is at least this one. Areas without a state never qualify.
+    /// Only areas whose state is at least this high. With a minimum, areas without a state are left out.
     pub minimum_state: Option<FloodState>,
 }
 
 impl FloodQuery {
-    /// Whether the query selects an area in this state.
+    /// Whether the query selects `area` while the area has this status.
     #[must_use]
     pub(crate) fn matches(&self, area: &Area, status: &FloodStatus) -> bool {
         let high_enough = |minimum| status.current().is_some_and(|current| current.state >= minimum);
         self.minimum_state.is_none_or(high_enough) && self.selector.matches(area)
     }
 
-    /// Returns the path of a resource below the base address with the parameters of the query, in a fixed order.
+    /// Returns the path of a resource, relative to the base address, with the parameters of the query in a fixed order.
     #[must_use]
     pub(crate) fn path(&self, resource: &str) -> String {
         let mut parameters = Serializer::new(String::new());
@@ -44,16 +44,16 @@ impl FloodQuery {
     }
 }
 
-/// Which part of the log to read.
+/// Which part of the flood log to read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct HistoryQuery {
     /// Only areas of this city or province.
     pub selector: AreaSelector,
-    /// The period to read about.
+    /// The period in which the states were in effect.
     pub period: Period,
 }
 
-/// Which entries of the log to return.
+/// Which entries of the flood log to return.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EntryQuery {
     /// Only entries of areas of this city or province.
@@ -67,7 +67,7 @@ pub struct EntryQuery {
 }
 
 impl EntryQuery {
-    /// Returns the selected part of the entries of one area, which ascend in time.
+    /// Returns the entries within the time span of the query. `entries` must be the entries of one area, oldest first.
     #[must_use]
     pub fn select<'e>(&self, entries: &'e [LogEntry]) -> &'e [LogEntry] {
         let first = entries.partition_point(|entry| entry.at < self.from);
@@ -96,17 +96,17 @@ pub struct FloodLogQuery {
     pub until: Option<Timestamp>,
     /// Only entries before this time.
     pub before: Option<Timestamp>,
-    /// Only changes of this subject, or for this user.
+    /// Only changes whose actor has this subject or this user name.
     pub by: Option<String>,
     /// Only changes of this batch.
     pub batch: Option<BatchNumber>,
-    /// How many entries a page has. It also has all further entries with the time of its last one, so that the next page begins
-    /// before that time.
+    /// The page size. A page also contains all further entries with the same time as its last entry, so that the next page can
+    /// begin before that time.
     pub most: u32,
 }
 
 impl FloodLogQuery {
-    /// Whether the query selects an entry by its time and author.
+    /// Whether the time and the author of a change match the query. Ignores the batch.
     #[must_use]
     pub(crate) fn matches(&self, change: &FloodChange) -> bool {
         self.since.is_none_or(|since| change.at >= since)
@@ -118,7 +118,7 @@ impl FloodLogQuery {
                 .is_none_or(|by| change.by.subject == *by || change.by.username.as_ref() == Some(by))
     }
 
-    /// Returns one page of entries, which must be newest first.
+    /// Returns the first page of `entries`, which must be newest first.
     pub(crate) fn page<T>(&self, entries: impl Iterator<Item = T>, at: impl Fn(&T) -> Timestamp) -> Vec<T> {
         let mut page: Vec<T> = Vec::new();
         for entry in entries {
@@ -139,18 +139,18 @@ pub struct SetFloodState {
     pub area: AreaId,
     /// The new state; `None` clears the state.
     pub state: Option<FloodState>,
-    /// Who requests it.
+    /// Who requests the change.
     pub by: Actor,
 }
 
 /// Flood states of areas and the log of their changes.
 #[async_trait]
 pub trait FloodStore {
-    /// Returns the selected areas with their current states, by `area_id`. Without a minimum state, areas without a state are
-    /// included.
+    /// Returns the selected areas with their current states, ordered by `area_id`. Includes areas without a state, unless the
+    /// query has a minimum state.
     async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError>;
 
-    /// Returns only the current states, by `area_id`, without areas that have none. **Default: derived from
+    /// Returns only the current states, ordered by `area_id`. Leaves out areas without a state. **Default: derived from
     /// [`floods`](Self::floods)**
     async fn flood_states(&self, query: &FloodQuery) -> Result<Versioned<Vec<FloodStateRecord>>, StoreError> {
         let minimum_state = query.minimum_state.or(Some(FloodState::Unknown));
@@ -170,16 +170,16 @@ pub trait FloodStore {
         }))
     }
 
-    /// Returns the highest state each area had in a period, by `area_id`, as [`crate::model::archive`] defines it.
+    /// Returns the highest state of each area in a period, ordered by `area_id`. [`crate::model::archive`] defines the rules.
     async fn flood_archive(&self, query: &HistoryQuery) -> Result<Versioned<Vec<ArchiveRecord>>, StoreError>;
 
-    /// Returns the number of flooded areas at each hour of a period, as [`crate::model::series`] defines it.
+    /// Returns the number of flooded areas at each hour of a period. [`crate::model::series`] defines the rules.
     async fn flood_series(&self, query: &HistoryQuery) -> Result<Versioned<Vec<SeriesPoint>>, StoreError>;
 
     /// Returns all changes of one area, oldest first; empty if the area was never flooded or does not exist.
     async fn flood_log(&self, area: AreaId) -> Result<Vec<FloodChange>, StoreError>;
 
-    /// Returns the newest log entries of an area, newest first. **Default: reads the whole log of the area**
+    /// Returns the newest log entries of an area, newest first. **Default: reads the complete log of the area**
     ///
     /// # Errors
     ///
@@ -197,10 +197,10 @@ pub trait FloodStore {
         Ok(log)
     }
 
-    /// Returns log entries with their derived times, by `area_id` and then oldest first. Areas without a selected entry are left
-    /// out. **Default: reads the whole logs of the areas, and ignores that changes can be undone**
+    /// Returns log entries with their derived times: areas in the order of `area_id`, entries oldest first. Leaves out areas
+    /// without a selected entry. **Default: reads the complete logs of the areas, and treats an undo like any other change**
     ///
-    /// A store that stores the times with each entry returns them at the same cost, however long the log is.
+    /// If a store saves the derived times with each entry, the cost of a read does not depend on the length of the log.
     async fn flood_entries(
         &self,
         query: &EntryQuery,
@@ -221,29 +221,30 @@ pub trait FloodStore {
         Ok(map.map(|_| logs))
     }
 
-    /// Returns how many entries [`flood_entries`](Self::flood_entries) would return, at most `most`. **Default: reads them**
+    /// Returns how many entries [`flood_entries`](Self::flood_entries) would return, at most `most`. **Default: reads the
+    /// entries**
     async fn count_flood_entries(&self, query: &EntryQuery, most: u64) -> Result<u64, StoreError> {
         let logs = self.flood_entries(query).await?.value;
         Ok(logs.iter().map(|(_, entries)| entries.len() as u64).sum::<u64>().min(most))
     }
 
-    /// Sets or clears the state of an area and logs it, as one change.
+    /// Sets or clears the state of an area and logs this, in one atomic change.
     ///
-    /// Setting the state that an area already has, or clearing an area without a state, is a change too: it is logged and takes
-    /// effect now, but at least 1 ms after the previous change of the area. Returns the log entry.
+    /// Every call is a change, even if the area already has this state, or is cleared while it has none. The change takes effect
+    /// now, but at least 1 ms after the previous change of the area. Returns the log entry.
     ///
     /// # Errors
     ///
     /// [`StoreError::NotFound`] if there is no such area.
     async fn set_flood_state(&self, change: SetFloodState) -> Result<FloodChange, StoreError>;
 
-    /// Changes many areas as one change: all of them, or none.
+    /// Changes many areas in one atomic change: all of them, or none.
     ///
-    /// All changes have the same time: the latest that [`set_flood_state`](Self::set_flood_state) would choose for one of them.
-    /// Undoing a batch restores the times of the states before it ([`LogEntry::restoring`]); a batch can be undone for
-    /// [`UNDOABLE`](crate::model::UNDOABLE), and undoing twice changes nothing. A request with a [key](BatchRequest::request)
-    /// that succeeded within [`REPEATABLE`](crate::model::REPEATABLE) changes nothing and returns the first outcome; concurrent
-    /// repeats wait for the first. **Default: an error**
+    /// All changes get the same time: the latest time that [`set_flood_state`](Self::set_flood_state) would choose for one of the
+    /// areas. Undoing a batch also restores the times of the earlier states ([`LogEntry::restoring`]). A batch can be undone for
+    /// [`UNDOABLE`](crate::model::UNDOABLE); undoing it twice changes nothing. If a request with the same
+    /// [key](BatchRequest::request) succeeded within [`REPEATABLE`](crate::model::REPEATABLE), the call changes nothing and
+    /// returns the first outcome. If that request still runs, the call waits for it. **Default: an error**
     ///
     /// # Errors
     ///
@@ -253,7 +254,7 @@ pub trait FloodStore {
     }
 
     /// Returns log entries of all areas, newest first; entries with the same time are ordered by `area_id`. **Default: reads the
-    /// whole logs of all areas, without batches**
+    /// complete logs of all areas, and ignores batches**
     async fn all_flood_changes(&self, query: &FloodLogQuery) -> Result<Vec<LoggedChange>, StoreError> {
         let map = self.floods(&FloodQuery::default()).await?;
         let mut log = Vec::new();

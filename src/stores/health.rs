@@ -10,7 +10,7 @@ pub struct Check {
     pub name: &'static str,
     /// Whether reads need the dependency. If not, a failure leaves the service ready, but degraded.
     pub required: bool,
-    /// Why the check failed; `None` if it passed. Anyone can read it, so it must not contain addresses or text from other
+    /// Why the check failed; `None` if it passed. Anyone can read this text, so it must not contain addresses or text from other
     /// systems.
     pub failure: Option<&'static str>,
     /// How long the check took.
@@ -18,7 +18,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Runs a check that reads need. `reason` describes a failure.
+    /// Checks a dependency that reads need. `reason` is the text to report if `probe` fails.
     pub async fn run<T, E>(
         name: &'static str,
         reason: &'static str,
@@ -29,23 +29,23 @@ impl Check {
         Self { name, required: true, failure, took: since.elapsed() }
     }
 
-    /// Makes this a check that reads do not need.
+    /// Marks the dependency as one that reads do not need.
     #[must_use]
     pub fn optional(self) -> Self {
         Self { required: false, ..self }
     }
 }
 
-/// Figures about the data for an operator: how new it is, and how many areas are flooded. Reports and readings dated in the
-/// future do not count.
+/// Figures about the data for an operator: how new the data is, and how many areas are flooded. Reports and readings dated in the
+/// future are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overview {
-    /// When the newest change of a flood state took effect, including the clearing of an area; `None` if there is none.
+    /// When the newest change of a flood state took effect; clearing an area is a change, too. `None` if there is no change.
     pub newest_flood_change: Option<Timestamp>,
     /// The date of the newest report; `None` if there is none.
     pub newest_report: Option<Timestamp>,
     /// The date of the newest gauge reading; `None` if there is none.
     pub newest_reading: Option<Timestamp>,
-    /// How many areas have each state, from 1 to 4.
+    /// The number of areas in each state: first state 1, last state 4.
     pub flooded_areas: [u64; 4],
 }

@@ -7,31 +7,32 @@ use super::{CardStore, ReportStore, ServiceStore, StoreError};
 use crate::auth::Secret;
 use crate::model::{CardId, Timestamp, Upload};
 
-/// Images of cards before their publication: their state from the upload address until the report has the image.
+/// Tracks the image of each card, from the moment its upload address is issued until the report has the image.
 ///
 /// An image is *expected* once its upload address was issued, *received* once the upload has arrived, and *published* once the
-/// report of the card has it, which is final. A received upload that is not an image is *refused*, and the next one is expected:
-/// [`Upload::turn`] counts the uploads of a card. A card never has more than one image, even under concurrent calls.
+/// report of the card has the image, which is final. If a received upload is not an image, the server *refuses* it and expects
+/// another one; [`Upload::turn`] counts the refusals. A card never has more than one image, even under concurrent calls.
 ///
-/// Received uploads are a work queue for all servers: a server takes one upload for the duration of a lease. If it neither
-/// finishes nor extends the lease, another server takes the upload. Only publication changes the reports.
+/// Received uploads are a work queue for all servers: a server takes an upload for the duration of a lease. If the lease ends
+/// before the server has finished, another server can take the upload. Only publishing an image changes the reports.
 ///
-/// Each method has a default: it works on the store's [`ServiceState`](super::ServiceState), and publishes with
-/// [`CardStore::show_card_image`].
+/// By default, each method uses the store's [`ServiceState`](super::ServiceState). [`CardStore::show_card_image`] publishes the
+/// images.
 #[async_trait]
 pub trait ImageStore: CardStore + ReportStore + ServiceStore {
-    /// Returns the secret that signs upload addresses: the value of `new` in the very first call on any server.
+    /// Returns the secret that signs upload addresses. The first call on any server stores `new` as the secret; all calls return
+    /// it.
     async fn signing_key(&self, new: &Secret) -> Result<Secret, StoreError> {
         Ok(state(self)?.with(|service, _| service.signing_key.get_or_insert_with(|| new.clone()).clone()))
     }
 
-    /// Expects an image for a card until `until`, or until the time of an earlier call if that is later, and returns the upload.
-    /// Until it arrives, every call returns the same upload.
+    /// Expects an image for a card, and returns its upload. The deadline is the latest `until` of all calls for the card. Until
+    /// the upload arrives, every call returns the same upload.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] if there is no such card. [`StoreError::Conflict`] if the card has no report yet, an upload of
-    /// its image was received, or its report has an image.
+    /// [`StoreError::NotFound`] if there is no such card. [`StoreError::Conflict`] if the card has no report yet, an upload was
+    /// already received, or the report has an image.
     async fn expect_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError> {
         if self.card(card).await?.report.is_none() {
             return Err(StoreError::no_card_report(card));
@@ -39,11 +40,12 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         self.expect_early_image(card, until).await
     }
 
-    /// Like [`expect_image`](Self::expect_image), but also before the report of the card: then the upload waits for the report.
+    /// Like [`expect_image`](Self::expect_image), but the card need not have its report yet. The upload then waits for the
+    /// report.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] if there is no such card. [`StoreError::Conflict`] if an upload of its image was received, or its
+    /// [`StoreError::NotFound`] if there is no such card. [`StoreError::Conflict`] if an upload was already received, or the
     /// report has an image.
     async fn expect_early_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError> {
         if let Some(key) = self.card(card).await?.report
@@ -65,9 +67,9 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(state(self)?.with(|service, _| service.uploads.expected(card)))
     }
 
-    /// Records that an expected upload has arrived and is stored as `object`; returns whether it is received as that object.
-    /// Ignores the deadline, because an upload can arrive in time and be recorded late. If calls pass different objects, the
-    /// result is `true` for exactly one object, even if its call is repeated before the upload is refused or published.
+    /// Records that an expected upload has arrived and is stored as `object`. Returns whether `object` is now the upload of the
+    /// card: if calls pass different objects, this is true for exactly one. Repeating that call returns `true` again, until the
+    /// upload is refused or published. Ignores the deadline, because an upload can arrive in time and be recorded late.
     async fn receive_upload(&self, upload: &Upload, object: &str) -> Result<bool, StoreError> {
         Ok(state(self)?.with(|service, now| service.uploads.receive(upload, object, now)))
     }
@@ -83,8 +85,8 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(state(self)?.with(|service, _| service.uploads.waiting(|_| true)))
     }
 
-    /// Takes the received upload that has been due for longest; among equals, the lowest card identifier. No other call takes it
-    /// during the `lease`. `None` if none is due. An early upload is not due before the report of its card is stored.
+    /// Takes the received upload that has been due for longest; of equal ones, the one with the lowest card identifier. No other
+    /// call takes it during the `lease`. Returns `None` if no upload is due. An upload is due only once the card has its report.
     async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
         let state = state(self)?;
         for card in state.with(|service, now| service.uploads.due(now)) {
@@ -101,24 +103,24 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(None)
     }
 
-    /// Delays a received upload: no call takes it until `delay` from now. Extends a lease, or defers the work. Does nothing if
-    /// the upload is not received.
+    /// Makes a received upload due only after `delay`, so that no call takes it before. Servers extend a lease or retry later
+    /// with this method. Does nothing unless the upload is *received*.
     async fn postpone_upload(&self, upload: &Upload, delay: Duration) -> Result<(), StoreError> {
         state(self)?.with(|service, now| service.uploads.postpone(upload, now.saturating_add(delay)));
         Ok(())
     }
 
-    /// Refuses a received upload: the next turn of its card is expected, with the same deadline. Does nothing if the upload is
-    /// not received.
+    /// Refuses a received upload, and expects the next upload for the card, with the same deadline. Does nothing unless the
+    /// upload is *received*.
     async fn refuse_upload(&self, upload: &Upload) -> Result<(), StoreError> {
         state(self)?.with(|service, _| service.uploads.refuse(upload));
         Ok(())
     }
 
-    /// Sets the `image_url` of the card's report to `image`, unchanged, and returns whether this call did so. Does nothing if the
-    /// upload is not received, or the report has an image. In either case the upload is no longer received afterwards.
+    /// Sets the `image_url` of the card's report to exactly `image`, and returns whether this call set it. Does nothing unless
+    /// the upload is *received*. If the report has an image already, only ends that state.
     ///
-    /// The service passes the [name of the photo](crate::model::is_photo_name) and builds the address when the report is read,
+    /// The server passes the [name of the photo](crate::model::is_photo_name), and builds the address when the report is read,
     /// because the address of photos can change.
     async fn publish_image(&self, upload: &Upload, image: &str) -> Result<bool, StoreError> {
         let state = state(self)?;
@@ -137,7 +139,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
 pub struct TakenUpload {
     /// The upload.
     pub upload: Upload,
-    /// The object it is stored as.
+    /// The name of the stored object.
     pub object: Box<str>,
     /// How often the upload was taken, including this time.
     pub attempt: u32,

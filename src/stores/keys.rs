@@ -5,8 +5,8 @@ use super::{Revision, ServiceStore, StoreError, Versioned};
 use crate::auth::ApiKey;
 use crate::model::Timestamp;
 
-/// Stored API keys. A key is identified by its name, which is never reused: a revoked key stays listed. Each method has a
-/// default: it works on the store's [`ServiceState`](super::ServiceState).
+/// Stores API keys. A key is identified by its name, which is never reused, because revoked keys stay in the list. By default,
+/// each method uses the store's [`ServiceState`](super::ServiceState).
 #[async_trait]
 pub trait KeyStore: ServiceStore {
     /// Stores a new key.
@@ -23,13 +23,13 @@ pub trait KeyStore: ServiceStore {
         Ok(state(self)?.with(|service, _| service.keys.all()))
     }
 
-    /// Returns the revision of the keys, which grows only when a key is created or revoked. Otherwise like
+    /// Returns the revision of the keys, which grows only when a key is created or revoked. It has the guarantees of
     /// [`Store::revision`](super::Store::revision).
     async fn keys_revision(&self) -> Result<Revision, StoreError> {
         Ok(state(self)?.with(|service, _| service.keys.revision()))
     }
 
-    /// Revokes a key for good. Repeating this changes nothing.
+    /// Revokes a key permanently. Revoking it again changes nothing.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ pub trait KeyStore: ServiceStore {
         state(self)?.with(|service, now| service.keys.revoke(name, now))
     }
 
-    /// Records when keys were used, unless a later use is known. Ignores names without a key.
+    /// Records when keys were last used. Keeps a stored time if it is later. Ignores names without a key.
     async fn note_key_uses(&self, uses: &[(String, Timestamp)]) -> Result<(), StoreError> {
         state(self)?.with(|service, _| service.keys.note_uses(uses));
         Ok(())
@@ -48,9 +48,9 @@ pub trait KeyStore: ServiceStore {
 /// A new key.
 #[derive(Clone, Debug)]
 pub struct KeyEntry {
-    /// Its name, its hash, and its scopes.
+    /// The name, the hash and the scopes of the key.
     pub key: ApiKey,
-    /// The person responsible for it.
+    /// The person responsible for the key.
     pub owner: Option<String>,
 }
 
@@ -63,6 +63,6 @@ pub struct StoredKey {
     pub created_at: Timestamp,
     /// When it was revoked, if ever.
     pub revoked_at: Option<Timestamp>,
-    /// When it was last used, as far as recorded.
+    /// When it was last used; `None` if no use is recorded.
     pub last_used: Option<Timestamp>,
 }

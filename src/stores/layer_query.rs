@@ -17,7 +17,7 @@ use crate::model::{
 pub enum LayerQuery {
     /// Areas with their flood state.
     Floods(FloodQuery),
-    /// An area, if its current state was set in the second that begins at this time.
+    /// An area whose current state was last set within the second that begins at this time.
     FloodSince(AreaId, Timestamp),
     /// Reports.
     Reports(ReportQuery),
@@ -27,17 +27,17 @@ pub enum LayerQuery {
     Gauges(GaugeQuery),
     /// Floodgates, pumps and waterways, or one kind of them.
     Infrastructure(AreaSelector, Option<InfrastructureKind>),
-    /// All provinces, or the one with this code.
+    /// The boundaries of all provinces, or of the province with this code.
     Boundaries(Option<String>),
-    /// Alerts about floods, and whether a source of flood states is silent.
+    /// Alerts about floods. `true` marks the layer as possibly incomplete, because a source of flood states is silent.
     Alerts(AlertQuery, bool),
     /// Geometry of areas.
     Areas(AreaQuery),
-    /// The boundaries of all cities, or of one city by identifier ([`City`](crate::model::City)).
+    /// The boundaries of all cities, or of the city with this identifier ([`City`](crate::model::City)).
     Cities(Option<String>),
-    /// One area, with its state if it has one.
+    /// One area, flooded or dry.
     Flood(AreaId),
-    /// All areas with the states in effect at a moment.
+    /// All areas with the states that were in effect at this time.
     FloodsAt(Timestamp),
 }
 
@@ -67,11 +67,11 @@ impl LayerQuery {
         }
     }
 
-    /// Runs the query on a store. `now` selects alerts; everything else uses the store's own clock.
+    /// Runs the query on a store. `now` is the time for alerts; all other queries use the store's own clock.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] for one report or one area; all errors of the store.
+    /// [`StoreError::NotFound`] if the requested report, area or alert does not exist. Otherwise the error of the store.
     pub async fn run(&self, store: &dyn Store, now: Timestamp) -> Result<Versioned<Layer>, StoreError> {
         Ok(match self {
             Self::Floods(query) => {
@@ -101,7 +101,7 @@ impl LayerQuery {
     }
 }
 
-/// Returns a layer of this area alone, flooded or dry.
+/// Returns a layer with only this area, flooded or dry.
 async fn flood(store: &dyn Store, area: AreaId) -> Result<Versioned<FloodLayer>, StoreError> {
     let floods = store.floods(&FloodQuery::default()).await?;
     let Some(index) = floods.value.features().position(|flood| flood.area.id == area) else {
@@ -110,13 +110,13 @@ async fn flood(store: &dyn Store, area: AreaId) -> Result<Versioned<FloodLayer>,
     Ok(floods.map(|floods| FloodLayer::new(Arc::clone(floods.areas()), vec![floods.selected()[index]])))
 }
 
-/// Returns the states of all areas at a moment, as the log has them.
+/// Returns all areas with their states at a moment, read from the log.
 async fn floods_at(store: &dyn Store, moment: Timestamp) -> Result<Versioned<FloodLayer>, StoreError> {
     let period = Period::new(moment, moment, Duration::ZERO);
     let period = period.map_err(|error| StoreError::Backend { source: Box::new(error) })?;
     let query = HistoryQuery { selector: AreaSelector::default(), period };
     let archive = store.flood_archive(&query).await?;
-    // The areas are read after the log, so that they are never older than the revision of the result, which is the log's.
+    // Reads the areas after the log: the result has the revision of the log, so its areas must not be older than the log.
     let areas = Arc::clone(store.places().await?.value.areas());
     Ok(archive.map(|records| {
         let status = |id: AreaId| match records.binary_search_by_key(&id, |record| record.area_id) {
@@ -133,7 +133,7 @@ async fn floods_at(store: &dyn Store, moment: Timestamp) -> Result<Versioned<Flo
     }))
 }
 
-/// Returns a layer of this area alone if its state was last set at `since`, to the second.
+/// Returns a layer with only this area, if its current state was last set within the second that begins at `since`.
 async fn flood_since(
     store: &dyn Store,
     area: AreaId,

@@ -2,14 +2,14 @@ use std::fmt;
 
 use rocket::{Build, Rocket};
 
-/// Managed state of the server. Handlers read each value as `&State<T>`, or through a guard.
+/// Values that the server manages. A handler reads each value as `&State<T>`, or through a request guard.
 #[derive(Default)]
 pub struct ManagedState(Vec<Box<Add>>);
 
 type Add = dyn FnOnce(Rocket<Build>) -> Rocket<Build> + Send;
 
 impl ManagedState {
-    /// Adds a value. The server can manage one value of each type; a second value of a type panics at startup.
+    /// Adds a value. The server manages at most one value of each type: with a second one, startup panics.
     pub fn add<T: Send + Sync + 'static>(&mut self, value: T) {
         self.0.push(Box::new(move |rocket| rocket.manage(value)));
     }

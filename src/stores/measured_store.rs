@@ -4,10 +4,10 @@ use std::sync::Arc;
 use super::{Decorator, Store};
 use crate::telemetry::{Metrics, StoreOperation};
 
-/// A store that measures the calls of another store, by method.
+/// A store that measures the calls to another store, by method.
 ///
-/// Does not measure [`revision`](Store::revision) and [`keys_revision`](super::KeyStore::keys_revision): they run for every
-/// request or several times a second, and nearly always return a value in memory.
+/// Does not measure [`revision`](Store::revision) and [`keys_revision`](super::KeyStore::keys_revision): the server calls them
+/// for every request or several times a second, and nearly every call returns a value in memory.
 #[derive(Debug)]
 pub(crate) struct MeasuredStore {
     store: Arc<dyn Store>,

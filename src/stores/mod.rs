@@ -73,24 +73,25 @@ pub use upkeep::{
 pub use webhooks::{WebhookState, WebhookStore};
 pub use window::Window;
 
-/// A storage backend: one part for each resource, and revisions over all of them.
+/// A storage backend. Each supertrait stores one kind of data; this trait adds revisions, health checks and figures.
 ///
-/// Methods without a default are required. [`ServiceState`] provides all of [`ImageStore`], [`KeyStore`], [`SourceStore`] and
-/// [`WebhookStore`]. Logs print the `Display` text.
+/// Implement all methods without a default. A [`ServiceState`] provides all methods of [`ImageStore`], [`KeyStore`],
+/// [`SourceStore`] and [`WebhookStore`]. Log messages show the store's `Display` text.
 ///
 /// # Contract
 ///
-/// - **Isolation.** A read includes every change that was acknowledged before it began, and never a part of a change.
-/// - **Order.** Every list has the documented order, whatever the order of writes.
-/// - **Time.** The time of a change comes from the clock that the store was created with. Change times never go backwards, even
-///   if the clock does: each change of an area takes effect at least 1 ms after the area's previous one, and not before any other
-///   visible change. So the log ascends, and the newest entry of an area is its current state.
-/// - **Revisions.** Responses are cached by [`revision`](Self::revision), so it bounds their age.
-/// - **Validity.** Results about a [`Window`], or about hours that are not over, change with time alone. Such a result has a
-///   [`Versioned::validity`], computed by [`Window::validity`]: it begins when the result is read, by the store's clock, and must
-///   end before the same query would have another result. All other results, such as those about the past, are always valid.
+/// - **Isolation.** A read includes every change that was acknowledged before the read began, and never only a part of a change.
+/// - **Order.** Every list has the documented order, regardless of the order of writes.
+/// - **Time.** The time of a change comes from the clock that the store was created with. Each change of an area takes effect at
+///   least 1 ms after the area's previous change, even if the clock steps back. So the log of an area ascends, and its newest
+///   entry is the current state.
+/// - **Revisions.** The server caches responses by [`revision`](Self::revision), so an old revision means an old response.
+/// - **Validity.** Results about a [`Window`], or about hours that are not over, can change although no data changes. Such a
+///   result has a [`Versioned::validity`], computed by [`Window::validity`]: it begins when the store's clock dates the read, and
+///   must end before the same query would return another result. All other results, such as those about the past, are always
+///   valid.
 /// - **Failure.** If the backend cannot be reached, a call fails with [`StoreError::Unavailable`] within a bounded time. This
-///   holds for every method that returns a [`StoreError`]; sections "Errors" list only the others.
+///   holds for every method that returns a [`StoreError`], so the sections "Errors" list only other errors.
 #[async_trait]
 pub trait Store:
     FloodStore
@@ -111,27 +112,28 @@ pub trait Store:
     + Sync
     + 'static
 {
-    /// Returns the revision of a resource. It grows with every visible change of that resource by any server, and only then. It
-    /// includes every change that this server acknowledged before the call, and every other change that is at least a second old.
+    /// Returns the revision of a resource. It grows with every visible change of the resource by any server, and never otherwise.
+    /// It includes every change that this server acknowledged before the call, and every other change that is at least a second
+    /// old.
     ///
     /// Two reads with equal queries at equal revisions return equal results, as long as both happen while the first result is
     /// valid ([`Versioned::validity`]).
     async fn revision(&self, resource: Resource) -> Result<Revision, StoreError>;
 
-    /// Identifies the sequence of revisions: after it has changed, equal revisions can mean different data, because the data was
-    /// restored or is in another database. **Default: `None`**, which means a new sequence for each process
+    /// Identifies the sequence of revisions. In another sequence, the same revision can mean different data: the data was
+    /// restored, or is in another database. **Default: `None`**, which means a new sequence for each process
     async fn epoch(&self) -> Result<Option<u64>, StoreError> {
         Ok(None)
     }
 
-    /// Checks the backend and the store's other dependencies, by cheap queries within a bounded time. Called at most about once a
-    /// second. **Default: one check, `store`, which reads a revision**
+    /// Checks the backend and the store's other dependencies, with cheap queries and within a bounded time. The server calls it
+    /// about once a second at most. **Default: one check, `store`, which reads a revision**
     async fn readiness(&self) -> Vec<Check> {
         vec![Check::run("store", "does not answer", self.revision(Resource::Places)).await]
     }
 
-    /// Returns figures about the data for an operator, by a cheap read. If metrics are enabled, the server calls it every few
-    /// seconds. **Default: `None`**, so the metrics lack the figures
+    /// Returns figures about the data for an operator. Must be cheap: if metrics are enabled, the server calls it every few
+    /// seconds. **Default: `None`**; the metrics then lack these figures
     async fn overview(&self) -> Result<Option<Overview>, StoreError> {
         Ok(None)
     }
@@ -140,7 +142,7 @@ pub trait Store:
     async fn close(&self) {}
 }
 
-/// The resources. Each has a revision.
+/// A kind of data with its own revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Resource {
     /// Flood states of areas and the log of their changes.
@@ -157,8 +159,8 @@ pub enum Resource {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Revision(pub u64);
 
-/// A result with the revision of its resource, both from the same snapshot. The same query has the same result while the revision
-/// stays the same and the result is valid.
+/// A result with the revision of its resource, both from the same snapshot. The same query returns the same result as long as the
+/// revision stays the same and the result is valid.
 #[derive(Clone, Debug)]
 pub struct Versioned<T> {
     /// The revision.
@@ -170,13 +172,13 @@ pub struct Versioned<T> {
 }
 
 impl<T> Versioned<T> {
-    /// Returns a result that does not change with time alone.
+    /// Wraps a result that is always valid: it changes only if the data changes.
     #[must_use]
     pub fn new(revision: Revision, value: T) -> Self {
         Self { revision, validity: Validity::Always, value }
     }
 
-    /// Sets the validity: outside this span, time alone may change the result.
+    /// Sets the validity: the span of time in which the result changes only if the data changes.
     #[must_use]
     pub fn within(self, validity: Validity) -> Self {
         Self { validity, ..self }

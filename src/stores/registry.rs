@@ -25,16 +25,16 @@ pub trait OpenStore: Debug + Send + Sync + 'static {
     /// Whether the data outlives the process.
     fn keeps_data(&self) -> bool;
 
-    /// Whether only one server at a time can use it. **Default: `false`**
+    /// Whether only one server at a time can use the store. **Default: `false`**
     fn is_exclusive(&self) -> bool {
         false
     }
 
-    /// Checks the store's own settings, without opening it.
+    /// Checks the store's own settings, without opening the store.
     ///
     /// # Errors
     ///
-    /// Names the first wrong setting by its full path, and the problem.
+    /// The error names the first wrong setting by its full path, and the problem.
     fn check(&self, _: &StoreSettings) -> Result<(), OpenError> {
         Ok(())
     }
@@ -48,21 +48,21 @@ pub trait OpenStore: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Any error, which makes startup fail.
+    /// Any error makes startup fail.
     async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError>;
 
-    /// Opens the store for a command, while a server may be using it. **Default: [`open`](Self::open)**, for stores that servers
-    /// can share
+    /// Opens the store for a command. A server may use the store at the same time. **Default: [`open`](Self::open)**, for stores
+    /// that several processes can use
     ///
     /// # Errors
     ///
-    /// Any error, which makes the command fail.
+    /// Any error makes the command fail.
     async fn open_for_command(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
         self.open(settings).await
     }
 }
 
-/// Why a store cannot open, or cannot continue. Printed to the operator in one line.
+/// An error that prevents a store from opening, or from continuing. The operator sees it in one line.
 pub type OpenError = Box<dyn Error + Send + Sync>;
 
 /// The settings to open a store with.
@@ -79,12 +79,12 @@ pub struct StoreSettings {
     pub clock: Arc<dyn Clock>,
     /// How long a call may take before it fails with [`StoreError::Unavailable`](super::StoreError::Unavailable).
     pub timeout: Duration,
-    /// Where the store records its own metrics, such as its connections. The server measures the calls of every store.
+    /// Where the store records its own metrics, for example its connections. The server itself measures all calls to stores.
     pub metrics: Metrics,
 }
 
 impl StoreSettings {
-    /// Returns settings for a store outside a service, for example in tests: the data set `empty`, and a timeout of ten seconds.
+    /// Returns settings for a store outside the server, for example in tests: the data set `empty`, and a timeout of ten seconds.
     #[must_use]
     pub fn new(figment: Figment, clock: Arc<dyn Clock>) -> Self {
         Self {
@@ -97,13 +97,12 @@ impl StoreSettings {
         }
     }
 
-    /// Reads the settings of a store of your own from its table in the configuration, next to the service's table:
-    /// `section("ceiling")` reads `[default.ceiling]`, or `ROCKET_CEILING={…}` in the environment. Returns the `Default` if there
-    /// is no such table.
+    /// Reads the settings of your own store from a table of the configuration: `section("ceiling")` reads `[default.ceiling]`, or
+    /// `ROCKET_CEILING={…}` in the environment. Returns the default of `T` if there is no such table.
     ///
     /// # Errors
     ///
-    /// If the table cannot be read as `T`. The text names the table and the problem.
+    /// If the table cannot be read as `T`. The error names the table and the problem.
     pub fn section<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, OpenError> {
         if !self.figment.contains(name) {
             return Ok(T::default());
@@ -112,19 +111,19 @@ impl StoreSettings {
     }
 }
 
-/// An open store, and its parts that the server runs.
+/// An open store, and the parts of it that the server manages.
 #[non_exhaustive]
 pub struct OpenedStore {
     /// The store.
     pub store: Arc<dyn Store>,
-    /// State for your own routes: connection pools, for example.
+    /// Values that your own routes can read, for example a connection pool.
     pub managed: ManagedState,
-    /// Resolves if the store cannot continue; the service then ends.
+    /// Resolves when the store cannot continue. The server then stops.
     pub failure: Option<BoxFuture<'static, OpenError>>,
 }
 
 impl OpenedStore {
-    /// Wraps a store without managed state. Its [`failure`](Self::failure) is `None`: the store never ends the service.
+    /// Wraps a store without managed state. [`failure`](Self::failure) is `None`, so the store never stops the server.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store, managed: ManagedState::default(), failure: None }
@@ -142,7 +141,7 @@ pub(crate) struct StoreRegistry {
     openers: Vec<Arc<dyn OpenStore>>,
 }
 
-/// The configured store is not registered.
+/// The error if the configuration names a store that is not registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("siaga.store must be one of [{}], not {name:?}", .known.join(", "))]
 pub struct UnknownStore {

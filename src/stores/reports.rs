@@ -18,18 +18,18 @@ pub struct ReportQuery {
     pub disaster: Option<DisasterType>,
     /// Whether to include training reports.
     pub training: bool,
-    /// When the reports were made.
+    /// The span of time in which the reports were made.
     pub window: Window,
 }
 
 impl ReportQuery {
-    /// Whether the query selects reports with this content, regardless of place and time.
+    /// Whether a report with this content matches the query. Ignores the place and the time of the report.
     #[must_use]
     pub(crate) fn matches(&self, content: &ReportContent) -> bool {
         self.includes(content.disaster_type, content.is_training)
     }
 
-    /// Whether the query includes reports of a disaster, from a training or not.
+    /// Whether the query includes reports of this disaster. `is_training`: whether these reports are from a training.
     pub(super) fn includes(&self, disaster: DisasterType, is_training: bool) -> bool {
         let is_included = match self.disaster {
             Some(selected) => selected == disaster,
@@ -48,12 +48,12 @@ pub struct ReportSeriesQuery {
     pub disaster: DisasterType,
     /// Whether to include training reports.
     pub training: bool,
-    /// The period. Its first and last hour count as whole hours.
+    /// The period to count in, extended to whole hours at both ends.
     pub period: Period,
 }
 
 impl ReportSeriesQuery {
-    /// Returns the query for the reports to count, in whole hours.
+    /// Returns the query that selects the reports to count. Its window is the period, extended to whole hours.
     #[must_use]
     pub fn reports(&self) -> ReportQuery {
         ReportQuery {
@@ -64,7 +64,7 @@ impl ReportSeriesQuery {
         }
     }
 
-    /// Counts the moments in each hour of the period.
+    /// Returns how many of the moments are in each hour of the period.
     pub(super) fn count(&self, moments: impl Iterator<Item = Timestamp>) -> Vec<SeriesPoint> {
         let mut points: Vec<_> = self.period.hours().map(|ts| SeriesPoint { ts, count: 0 }).collect();
         for moment in moments {
@@ -76,12 +76,12 @@ impl ReportSeriesQuery {
     }
 }
 
-/// The number of reports.
+/// Numbers of reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReportSummary {
-    /// By source.
+    /// The number of reports from each source.
     pub by_source: BTreeMap<String, u64>,
-    /// By disaster.
+    /// The number of reports of each disaster.
     pub by_disaster: BTreeMap<DisasterType, u64>,
 }
 
@@ -95,14 +95,14 @@ impl ReportSummary {
 /// Reports from all sources.
 #[async_trait]
 pub trait ReportStore {
-    /// Returns the selected reports, newest first; reports of the same time by descending identifier. Leaves out reports dated in
-    /// the future. The cost depends only on the number of reports within the window.
+    /// Returns the selected reports, newest first; reports with the same time are ordered by descending key. Leaves out reports
+    /// dated in the future. The cost depends only on the number of reports in the window.
     async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError>;
 
-    /// Returns how many reports [`reports`](Self::reports) would list now, at most `most`.
+    /// Returns how many reports [`reports`](Self::reports) would return now, but at most `most`.
     ///
-    /// Used to limit that read's cost, so it must cost much less. **Default: reads the list**, which is fast enough for a few
-    /// thousand reports
+    /// The server calls this method to limit the cost of [`reports`](Self::reports), so counting must cost much less. **Default:
+    /// calls [`reports`](Self::reports)**, which is fast enough for a few thousand reports
     async fn count_reports(&self, query: &ReportQuery, most: u64) -> Result<u64, StoreError> {
         Ok(most.min(self.reports(query).await?.value.reports.len() as u64))
     }
@@ -114,8 +114,9 @@ pub trait ReportStore {
     /// [`StoreError::NotFound`].
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError>;
 
-    /// Returns up to `most` reports from a key on, by ascending keys: of all disasters, with training reports, with any date.
-    /// Without a key, returns only the last one. **Default: reads the list**, which leaves out reports dated in the future
+    /// Returns up to `most` reports in the order of their keys, beginning with `first`: of all disasters, with training reports,
+    /// of any date. If `first` is `None`, returns only the report with the highest key. **Default: reads all reports**, but
+    /// leaves out those dated in the future
     async fn reports_from(
         &self,
         first: Option<ReportKey>,
@@ -137,7 +138,7 @@ pub trait ReportStore {
     }
 
     /// Returns the number of reports made in each hour of a period. Leaves out reports dated in the future. **Default: reads the
-    /// list**
+    /// reports, and counts them**
     async fn report_series(
         &self,
         query: &ReportSeriesQuery,
@@ -146,7 +147,7 @@ pub trait ReportStore {
         Ok(reports.map(|layer| query.count(layer.reports.iter().map(|report| report.content.created_at))))
     }
 
-    /// Counts the selected reports, by source and by disaster. **Default: reads the list**
+    /// Counts the selected reports, by source and by disaster. **Default: reads the reports, and counts them**
     async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError> {
         Ok(self.reports(query).await?.map(|layer| {
             let mut summary = ReportSummary::default();

@@ -8,21 +8,22 @@ use super::{OpenError, StoreSettings};
 use crate::data::folder::{Folder, FolderFile, FolderWriter};
 use crate::model::Timestamp;
 
-/// Maintenance of a store that keeps its data, by an operator.
+/// Maintenance of a persistent store by an operator.
 #[async_trait]
 pub trait Upkeep: Send + Sync {
-    /// Applies missing migrations to the store's schema, and returns its versions before and after.
+    /// Applies the missing migrations to the store's schema, and returns the schema versions before and after.
     ///
     /// # Errors
     ///
-    /// Any error. Migrations that were applied before it stay applied.
+    /// Any error. Migrations that were applied before the error stay applied.
     async fn migrate(&self, settings: &StoreSettings) -> Result<MigrationSummary, OpenError>;
 
-    /// Adds a data set to the stored data, as one change. A wrong row leaves the data unchanged.
+    /// Adds a data set to the stored data, in one atomic change: if any row is wrong, nothing changes.
     ///
-    /// Importing twice changes nothing. Replaces stored rows with the same identifier (areas, provinces, gauges), or for the same
-    /// object and time (flood states, readings). Stored reports, cards and posts stay unchanged. Removes only rows selected by
-    /// `replace`. The `PostgreSQL` store holds a few thousand rows in memory at a time, the file store all.
+    /// Importing the same data set again changes nothing. A row replaces the stored row with the same identifier (areas,
+    /// provinces, cities, gauges), or of the same object and time (flood states, readings). Stored reports and posts stay
+    /// unchanged; a stored card can only receive its report. Removes only rows that `replace` selects. The `PostgreSQL` store
+    /// holds a few thousand rows in memory at a time, the file store all rows.
     ///
     /// # Errors
     ///
@@ -34,28 +35,29 @@ pub trait Upkeep: Send + Sync {
         replace: Replace,
     ) -> Result<ImportSummary, OpenError>;
 
-    /// Writes all stored data, as one snapshot, as a data set. The areas must fit into memory; the history need not.
+    /// Exports all stored data, as one snapshot, to a data set. The areas must fit into memory; the history need not.
     async fn export(&self, settings: &StoreSettings, folder: FolderWriter) -> Result<(), OpenError>;
 
-    /// Returns how much the store holds and how fresh it is. Changes nothing, and does not slow down servers that use the store.
+    /// Returns how much data the store holds, and how new it is. Changes nothing, and does not slow down servers that use the
+    /// store.
     async fn status(&self, settings: &StoreSettings) -> Result<Status, OpenError>;
 
-    /// Writes a snapshot of all stored data to a new file, while a server may be running. **Default: an error**, for stores with
-    /// their own backup programs
+    /// Writes a snapshot of all stored data to a new file. A server may be running meanwhile. **Default: an error**, for
+    /// databases that have backup programs of their own
     ///
     /// # Errors
     ///
-    /// Any error; then there is no file.
+    /// Any error. It leaves no file behind.
     async fn backup(&self, _settings: &StoreSettings, _to: &Path) -> Result<(), OpenError> {
         Err(NO_BACKUP.into())
     }
 
-    /// Replaces all stored data by a backup, while no server is running. Returns where the replaced data is, if it is kept.
+    /// Replaces all stored data by a backup. No server may be running. Returns where the old data is, if the store has kept it.
     /// **Default: an error**, like [`backup`](Self::backup)
     ///
     /// # Errors
     ///
-    /// Any error; then nothing has changed.
+    /// Any error. It leaves the stored data unchanged.
     async fn restore(&self, _settings: &StoreSettings, _from: &Path) -> Result<Option<PathBuf>, OpenError> {
         Err(NO_BACKUP.into())
     }
@@ -64,17 +66,17 @@ pub trait Upkeep: Send + Sync {
 const NO_BACKUP: &str =
     "this store has no backup of its own: use the programs of its database, such as pg_dump";
 
-/// How much a store holds, and how fresh it is.
+/// How much data a store holds, and how new the data is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Status {
     /// The version of the stored schema; 0 if there is none.
     pub schema: usize,
-    /// The version that this program needs.
+    /// The schema version that this program needs.
     pub needed: usize,
     /// The number of items of each kind, by name; empty while the schema is too old.
     pub rows: Vec<(&'static str, u64)>,
-    /// The times of the newest state, report and reading, without those in the future; empty while the schema is too old.
+    /// The times of the newest state, report and reading that are not in the future; empty while the schema is too old.
     pub newest: Vec<(&'static str, Option<Timestamp>)>,
     /// When each source last reported, by name.
     pub last_heard: BTreeMap<String, Timestamp>,
@@ -85,7 +87,8 @@ pub struct Status {
 }
 
 impl Status {
-    /// Adds the number of alerts in force, and of flooded areas without one because their state was not confirmed for long.
+    /// Adds the number of alerts in force, and of flooded areas that have no alert because their state was not confirmed for
+    /// long.
     pub(super) fn add_alerts(&mut self, in_force: u64) {
         let flooded =
             self.rows.iter().find(|(name, _)| *name == "flooded areas").map_or(0, |(_, count)| *count);
@@ -93,7 +96,7 @@ impl Status {
     }
 }
 
-/// Returns the name and query of each count in [`Status::rows`] for SQL stores, which differ in their logs of flood states.
+/// Returns the name and query of each count in [`Status::rows`]. The stores differ in their queries of the flood log.
 pub(super) fn count_queries(
     flooded: &'static str,
     log_entries: &'static str,
@@ -120,9 +123,9 @@ pub(super) fn count_queries(
 /// The schema versions before and after a migration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MigrationSummary {
-    /// The version before; 0 if there was none.
+    /// The schema version before; 0 if there was no schema.
     pub from: usize,
-    /// The version after.
+    /// The schema version after.
     pub to: usize,
     /// The applied migrations, in order.
     pub applied: Vec<AppliedMigration>,
@@ -139,15 +142,16 @@ pub struct AppliedMigration {
     pub took: Duration,
 }
 
-/// Which areas an import removes because the folder does not contain them.
+/// Whether an import removes areas that its folder does not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replace {
     /// Removes no area.
     #[default]
     Nothing,
-    /// Removes these areas. The import fails if one of them has entries in the log of flood states.
+    /// Removes the areas that the folder does not contain. The import fails if one of them has entries in the log of flood
+    /// states.
     Areas,
-    /// Removes these areas and their entries in the log of flood states.
+    /// Removes the areas that the folder does not contain, and their entries in the log of flood states.
     AreasAndLog,
 }
 
@@ -159,14 +163,14 @@ pub struct ImportSummary {
     pub files: BTreeMap<FolderFile, RowCounts>,
     /// The removed rows.
     pub removed: RemovedRows,
-    /// The number of areas whose past has changed. Alerts already sent about them may no longer match.
+    /// The number of areas whose past flood states have changed. Alerts that were already sent may no longer match these states.
     pub rewritten: u64,
     /// The number of stored reports and infrastructure features whose area or city has changed, because areas were removed or
     /// city boundaries changed.
     pub relocated: u64,
 }
 
-/// The number of rows of a file, by result.
+/// The number of rows of a file, by the result of their import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowCounts {
     /// How many rows the file has.
@@ -178,7 +182,7 @@ pub struct RowCounts {
 }
 
 impl RowCounts {
-    /// Returns the number of rows that were stored already, or are replaced by a later row of the file.
+    /// Returns the number of rows that were stored already, or that a later row of the file replaces.
     #[must_use]
     pub fn skipped(self) -> u64 {
         self.read.saturating_sub(self.added + self.replaced)

@@ -5,13 +5,13 @@ use async_trait::async_trait;
 use super::service_state::state;
 use super::{ServiceStore, StoreError};
 
-/// Progress of the webhooks, and the lease of the server that sends.
+/// Stores the progress of the webhooks, and the lease of the one server that sends events.
 ///
-/// The store does not interpret the texts. The first three methods have defaults that use the store's
+/// The store does not interpret the stored texts. By default, the first two methods use the store's
 /// [`ServiceState`](super::ServiceState).
 #[async_trait]
 pub trait WebhookStore: ServiceStore {
-    /// Returns all states by name. If webhooks are configured, the server that sends reads them once, the others every 5 s.
+    /// Returns all states by name. If webhooks are configured, each server without the lease calls this every 5 s.
     ///
     /// # Errors
     ///
@@ -20,8 +20,8 @@ pub trait WebhookStore: ServiceStore {
         Ok(state(self)?.with(|service, _| service.webhooks.clone()).into_iter().collect())
     }
 
-    /// Replaces the state `name` if its version is still `version` (0: it does not exist), and increments the version. Returns
-    /// whether it was replaced. If writes with one version are concurrent, exactly one succeeds.
+    /// Replaces the state `name` and increments its version, if the stored version is `version` (0: there is no such state).
+    /// Returns whether the state was replaced. Of concurrent writes with the same version, exactly one succeeds.
     ///
     /// `name` has at most 64 characters, `text` at most 4 MiB.
     ///
@@ -32,9 +32,9 @@ pub trait WebhookStore: ServiceStore {
         Ok(state(self)?.with(|service, _| service.put_webhook(name, version, text).is_some()))
     }
 
-    /// Returns identifiers of the open transactions that may still write a report. Once these have ended, no report can appear
-    /// with a lower key than one that was visible before. **Default: none**, for stores in which reports become visible in the
-    /// order of their keys
+    /// Returns identifiers of the open transactions that may still write a report. Once they have ended, no report can appear
+    /// whose key is lower than a key that was visible before this call. **Default: none**, for stores in which reports become
+    /// visible in the order of their keys
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ pub trait WebhookStore: ServiceStore {
 /// A stored state: the checkpoint of a webhook, or the lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebhookState {
-    /// Number of writes, from 1.
+    /// The number of writes so far; 1 after the first.
     pub version: u64,
     /// JSON that only the service interprets.
     pub text: String,

@@ -2,17 +2,17 @@ use std::time::Duration;
 
 use crate::model::{Period, Timestamp, Validity};
 
-/// A span of time to query. No window includes the future: items dated after now appear at their time.
+/// A span of time to query. No window includes the future: an item with a future date becomes visible only at that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Window {
     /// From this long ago until now.
     Last(Duration),
-    /// A period, up to now.
+    /// The part of a period that is not in the future.
     Within(Period),
 }
 
 impl Window {
-    /// Returns the first and the last moment of the window at `now`, both included. The last one can be before the first one.
+    /// Returns the first and last moment of the window at `now`, both included. For a future period, the last precedes the first.
     #[must_use]
     pub fn bounds(self, now: Timestamp) -> (Timestamp, Timestamp) {
         match self {
@@ -21,14 +21,14 @@ impl Window {
         }
     }
 
-    /// Returns how long a result about this window is valid, if it was read at `now`.
+    /// Returns how long a result about this window stays valid if it was read at `now` and the data does not change.
     ///
-    /// `oldest` is the oldest item of the result, which leaves a moving window first. `next` is the first item dated after the
-    /// window's last moment at `now`; if it is taken from a larger set of items than the result, the validity can only be
-    /// shorter. A result about the past stays valid, unless the clock steps back.
+    /// `oldest` is the time of the oldest item in the result, because that item leaves a moving window first. `next` is the time
+    /// of the first item after the window's last moment. If the query does not select that item, the validity is only shorter
+    /// than necessary. A result about the past stays valid, unless the clock steps back.
     #[must_use]
     pub fn validity(self, now: Timestamp, oldest: Option<Timestamp>, next: Option<Timestamp>) -> Validity {
-        /// A window includes its last moment, so an item is outside from the next millisecond on.
+        /// An item at the window's first moment is still inside, so it leaves the window one millisecond later.
         const NEXT: Duration = Duration::from_millis(1);
         let (from, change) = match self {
             Self::Last(duration) => {

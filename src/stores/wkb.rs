@@ -1,4 +1,4 @@
-//! Geometry as well-known binary (WKB), as databases store it.
+//! Encodes and decodes geometry as well-known binary (WKB), the format in which databases store geometry.
 
 use std::error::Error;
 
@@ -12,7 +12,7 @@ use crate::model::{Course, Geometry, InfrastructureShape, Position};
 
 const OPTIONS: WriteOptions = WriteOptions { endianness: Endianness::LittleEndian };
 
-/// Returns a geometry of the model in well-known binary, OGC 06-103r4 §8.
+/// Encodes a geometry as well-known binary (OGC 06-103r4 §8).
 pub(in crate::stores) fn shape(geometry: Geometry<'_>) -> Result<Vec<u8>, StoreError> {
     let mut bytes = Vec::new();
     match geometry {
