@@ -20,8 +20,7 @@ use crate::model::{CardId, Timestamp, Upload};
 /// images.
 #[async_trait]
 pub trait ImageStore: CardStore + ReportStore + ServiceStore {
-    /// Returns the secret that signs upload addresses. The first call on any server stores `new` as the secret; all calls return
-    /// it.
+    /// Returns the secret that signs upload addresses: the `new` of the very first call on any server.
     async fn signing_key(&self, new: &Secret) -> Result<Secret, StoreError> {
         Ok(state(self)?.with(|service, _| service.signing_key.get_or_insert_with(|| new.clone()).clone()))
     }
@@ -40,8 +39,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         self.expect_early_image(card, until).await
     }
 
-    /// Like [`expect_image`](Self::expect_image), but the card need not have its report yet. The upload then waits for the
-    /// report.
+    /// Like [`expect_image`](Self::expect_image), but the card need not have its report. The upload then waits for the report.
     ///
     /// # Errors
     ///

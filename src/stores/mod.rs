@@ -87,9 +87,8 @@ pub use window::Window;
 ///   entry is the current state.
 /// - **Revisions.** The server caches responses by [`revision`](Self::revision), so an old revision means an old response.
 /// - **Validity.** Results about a [`Window`], or about hours that are not over, can change although no data changes. Such a
-///   result has a [`Versioned::validity`], computed by [`Window::validity`]: it begins when the store's clock dates the read, and
-///   must end before the same query would return another result. All other results, such as those about the past, are always
-///   valid.
+///   result has a [`Versioned::validity`], computed by [`Window::validity`]: it begins at the read, by the store's clock, and
+///   ends before the query would return another result. All other results, such as those about the past, are always valid.
 /// - **Failure.** If the backend cannot be reached, a call fails with [`StoreError::Unavailable`] within a bounded time. This
 ///   holds for every method that returns a [`StoreError`], so the sections "Errors" list only other errors.
 #[async_trait]
@@ -112,9 +111,8 @@ pub trait Store:
     + Sync
     + 'static
 {
-    /// Returns the revision of a resource. It grows with every visible change of the resource by any server, and never otherwise.
-    /// It includes every change that this server acknowledged before the call, and every other change that is at least a second
-    /// old.
+    /// Returns the revision of a resource. It grows with every visible change of the resource by any server, and only then. It
+    /// includes every change that this server acknowledged before the call, and every other change that is at least a second old.
     ///
     /// Two reads with equal queries at equal revisions return equal results, as long as both happen while the first result is
     /// valid ([`Versioned::validity`]).

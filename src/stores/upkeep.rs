@@ -20,10 +20,10 @@ pub trait Upkeep: Send + Sync {
 
     /// Adds a data set to the stored data, in one atomic change: if any row is wrong, nothing changes.
     ///
-    /// Importing the same data set again changes nothing. A row replaces the stored row with the same identifier (areas,
-    /// provinces, cities, gauges), or of the same object and time (flood states, readings). Stored reports and posts stay
-    /// unchanged; a stored card can only receive its report. Removes only rows that `replace` selects. The `PostgreSQL` store
-    /// holds a few thousand rows in memory at a time, the file store all rows.
+    /// Importing a data set again changes nothing. A row replaces the stored row with the same identifier (areas, provinces,
+    /// cities, gauges), or of the same object and time (flood states, readings). Stored reports and posts are not replaced; a
+    /// stored card can only receive its report. Removes only rows that `replace` selects. The file store holds all rows in
+    /// memory, the `PostgreSQL` store a few thousand at a time.
     ///
     /// # Errors
     ///
@@ -38,8 +38,7 @@ pub trait Upkeep: Send + Sync {
     /// Exports all stored data, as one snapshot, to a data set. The areas must fit into memory; the history need not.
     async fn export(&self, settings: &StoreSettings, folder: FolderWriter) -> Result<(), OpenError>;
 
-    /// Returns how much data the store holds, and how new it is. Changes nothing, and does not slow down servers that use the
-    /// store.
+    /// Returns how much data the store holds, and how new it is. Changes nothing, and does not slow down running servers.
     async fn status(&self, settings: &StoreSettings) -> Result<Status, OpenError>;
 
     /// Writes a snapshot of all stored data to a new file. A server may be running meanwhile. **Default: an error**, for
@@ -47,7 +46,7 @@ pub trait Upkeep: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Any error. It leaves no file behind.
+    /// Any error. The new file then does not exist.
     async fn backup(&self, _settings: &StoreSettings, _to: &Path) -> Result<(), OpenError> {
         Err(NO_BACKUP.into())
     }
@@ -87,8 +86,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// Adds the number of alerts in force, and of flooded areas that have no alert because their state was not confirmed for
-    /// long.
+    /// Adds the numbers of alerts in force, and of flooded areas without an alert: nobody has confirmed their state for long.
     pub(super) fn add_alerts(&mut self, in_force: u64) {
         let flooded =
             self.rows.iter().find(|(name, _)| *name == "flooded areas").map_or(0, |(_, count)| *count);
@@ -148,8 +146,7 @@ pub enum Replace {
     /// Removes no area.
     #[default]
     Nothing,
-    /// Removes the areas that the folder does not contain. The import fails if one of them has entries in the log of flood
-    /// states.
+    /// Removes the areas that the folder does not contain. Fails if one of them has entries in the log of flood states.
     Areas,
     /// Removes the areas that the folder does not contain, and their entries in the log of flood states.
     AreasAndLog,

@@ -25,7 +25,7 @@ impl<T: Target> Import<'_, T> {
         )
     }
 
-    /// Imports the log of flood states, and counts the areas with a changed entry that is not after their newest stored entry.
+    /// Imports the log of flood states. Counts the areas with new or changed entries up to their newest stored entry.
     pub(super) fn flood_states(&mut self) -> Result<(), OpenError> {
         let (places, now) = (self.places.clone(), self.now);
         let newest = self.target.newest_changes()?;

@@ -1,4 +1,4 @@
-//! Infrastructure is compared in memory, and rewritten as a whole if anything differs.
+//! Imports infrastructure. Compares all features in memory, and rewrites all of them if any of them differs.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::model::{AreaId, Infrastructure, Locator};
 use crate::stores::OpenError;
 
 impl<T: Target> Import<'_, T> {
-    /// Imports infrastructure, and finds new areas for features in removed areas.
+    /// Imports infrastructure, and finds new areas for stored features in removed areas.
     pub(super) fn infrastructure(&mut self, removed: &[AreaId]) -> Result<(), OpenError> {
         let places = Arc::clone(&self.places);
         let mut read = Vec::new();
@@ -33,7 +33,7 @@ impl<T: Target> Import<'_, T> {
     }
 }
 
-/// Moves the features of removed areas to the areas in which they now begin; returns their number.
+/// Moves the features of removed areas to the areas that now contain their first positions. Returns how many features moved.
 fn relocate(pieces: &mut [Infrastructure], removed: &[AreaId], locator: &Locator) -> u64 {
     let removed: HashSet<_> = removed.iter().copied().collect();
     let mut moved = 0;
@@ -46,11 +46,11 @@ fn relocate(pieces: &mut [Infrastructure], removed: &[AreaId], locator: &Locator
     moved
 }
 
-/// Merges the features of a folder into the stored ones, and returns the status of each.
+/// Merges the features of a folder into the stored features. Returns the status of each feature of the folder.
 ///
-/// A feature replaces the stored feature with its identifier or, if there is none, a stored feature with the same kind, name and
-/// first position that has no other match in the folder. So a stored feature gets an identifier once its file has one, and keeps
-/// it if a later file has none.
+/// A feature replaces the stored feature with the same identifier. If there is none, it replaces a stored feature with the same
+/// kind, name and first position that no other feature of the folder replaces. So a stored feature gets the identifier that a
+/// file has for it, and keeps this identifier if a later file has none.
 fn merge(stored: &mut Vec<Infrastructure>, mut read: Vec<Infrastructure>) -> Vec<RowStatus> {
     Infrastructure::identify(&mut read);
     let by_id: HashMap<_, _> =
@@ -80,7 +80,7 @@ fn merge(stored: &mut Vec<Infrastructure>, mut read: Vec<Infrastructure>) -> Vec
     read.into_iter().zip(same_id).map(|(piece, same_id)| merge_one(piece, same_id)).collect()
 }
 
-/// Whether two features are stored as the same row. City and district are derived from the place and the area.
+/// Whether two features are stored as the same row. Ignores city and district, which are derived from the place and the area.
 fn is_same(left: &Infrastructure, right: &Infrastructure) -> bool {
     let Infrastructure { id, kind, name, tags, shape } = left;
     (id, kind, name, shape) == (&right.id, &right.kind, &right.name, &right.shape)

@@ -1,5 +1,5 @@
-//! Imports a data set. The rules here are the same for all stores: they decide whether a row of a folder is new, replaces a
-//! stored row, or is stored already. The store is a [`Target`], which only finds rows by their keys, and writes rows.
+//! Imports a data set into any store. This module decides for each row of a folder whether the row is new, replaces a stored row,
+//! or is stored already. The store is a [`Target`], which only finds rows by their keys, and writes rows.
 
 mod history;
 mod infrastructure;
@@ -33,7 +33,7 @@ pub(in crate::stores) fn import<T: Target>(
     let changes = import.places(replace)?;
     import.gauges()?;
     import.flood_states()?;
-    // Reports come last, because from here on other sessions may have to wait for the end of the import to add reports.
+    // Reports come last: once the import has locked them, other sessions cannot add reports until the import ends.
     import.erased_reports()?;
     import.reports()?;
     import.cards()?;
@@ -52,7 +52,7 @@ struct Import<'i, T> {
     summary: ImportSummary,
 }
 
-/// Result of comparing a row with the stored one.
+/// The result of comparing a row of the folder with the stored row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RowStatus {
     New,
@@ -60,7 +60,7 @@ enum RowStatus {
     Unchanged,
 }
 
-/// Removes one of the equal stored items, and returns whether there was one.
+/// Takes one of the stored items with this key. Returns `false` if none is left.
 fn take_match<K: Eq + Hash>(stored: &mut HashMap<K, usize>, key: &K) -> bool {
     let count = stored.get_mut(key).filter(|count| **count > 0);
     count.map(|count| *count -= 1).is_some()
@@ -86,7 +86,7 @@ impl<T: Target> Import<'_, T> {
         })
     }
 
-    /// Reads rows in batches.
+    /// Reads the rows of a file, and calls `take` with one batch after the other.
     fn read_batches<V>(
         &mut self,
         read: impl FnOnce(&Folder, Sink<'_, V>) -> Result<(), OpenError>,
@@ -100,7 +100,7 @@ impl<T: Target> Import<'_, T> {
         if rows.is_empty() { Ok(()) } else { take(self, rows) }
     }
 
-    /// Counts a row by its status, and returns whether to write it.
+    /// Counts a row by its status, and returns whether to write the row.
     fn count(&mut self, file: FolderFile, status: RowStatus) -> bool {
         let rows = self.summary.files.entry(file).or_default();
         match status {
@@ -111,12 +111,12 @@ impl<T: Target> Import<'_, T> {
         true
     }
 
-    /// Counts a row that is never replaced, and returns whether to write it.
+    /// Counts a row of a kind that an import never replaces, and returns whether to write the row.
     fn is_new(&mut self, file: FolderFile, is_new: bool) -> bool {
         self.count(file, if is_new { RowStatus::New } else { RowStatus::Unchanged })
     }
 
-    /// Writes the rows that are new or different, and returns their keys. If several rows have the same key, the last one wins.
+    /// Writes the new and the changed rows, and returns their keys. If several rows have the same key, only the last one counts.
     fn replace<V: Record>(
         &mut self,
         file: FolderFile,

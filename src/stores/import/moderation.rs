@@ -6,7 +6,7 @@ use crate::model::{ErasedReport, ModerationEntry};
 use crate::stores::OpenError;
 
 impl<T: Target> Import<'_, T> {
-    /// Imports what remains of erased reports, so that these reports are not restored. Stored reports stay unchanged.
+    /// Imports the records of erased reports, so that no import restores them. Skips records whose key is already stored.
     pub(super) fn erased_reports(&mut self) -> Result<(), OpenError> {
         self.import_file(
             FolderFile::ErasedReports,

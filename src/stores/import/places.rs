@@ -7,10 +7,10 @@ use crate::stores::{OpenError, RemovedRows, Replace};
 
 const SHOWN: usize = 5;
 
-/// The changes of places that can move stored reports to other areas or cities.
+/// The changed places that can move stored reports to other areas or cities.
 pub(super) struct Changes {
     removed: Vec<AreaId>,
-    /// Whether the boundary of a city is new or different.
+    /// Whether a city is new or has changed.
     cities: bool,
 }
 
@@ -45,7 +45,7 @@ impl<T: Target> Import<'_, T> {
         Ok(Changes { removed, cities })
     }
 
-    /// Removes the areas that the folder does not have, and returns them.
+    /// Removes the stored areas that the folder does not contain, if `replace` allows this. Returns the removed areas.
     fn remove_extra_areas(
         &mut self,
         areas: &HashSet<AreaId>,
@@ -73,10 +73,10 @@ impl<T: Target> Import<'_, T> {
         Ok(removed)
     }
 
-    /// Finds new areas for the reports in removed areas, and the city of every report if cities have changed. Counts the reports
-    /// that changed area or city.
+    /// Finds new areas for the reports in removed areas and, if cities have changed, new cities for all reports. Counts the
+    /// reports whose area or city changes.
     ///
-    /// Locks the reports: a report that another session has located but not stored yet would keep its old area and city.
+    /// Locks the reports, because a report that another session has located but not stored yet would keep its old area and city.
     pub(super) fn relocate(&mut self, Changes { removed, cities }: &Changes) -> Result<(), OpenError> {
         if removed.is_empty() && !cities {
             return Ok(());

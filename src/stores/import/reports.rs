@@ -5,14 +5,14 @@ use crate::data::folder::{FolderFile, FolderRow, ReportRow};
 use crate::model::{Card, PartnerPost, ReportContent, ReportDigest, ReportKey};
 use crate::stores::OpenError;
 
-/// The complete content, to compare reports by.
+/// Returns the complete content of a report as a text, to compare reports.
 fn content_key(content: &ReportContent) -> String {
     format!("{content:?}")
 }
 
 impl<T: Target> Import<'_, T> {
-    /// Imports reports, hidden ones first, so that no other file makes them visible. A stored report stays unchanged, hidden or
-    /// not.
+    /// Imports reports. Hidden reports come first, so that a report stays hidden if another file also contains it. Stored reports
+    /// stay unchanged, hidden or not.
     pub(super) fn reports(&mut self) -> Result<(), OpenError> {
         let places = self.places.clone();
         self.import_file(
@@ -35,7 +35,7 @@ impl<T: Target> Import<'_, T> {
         self.target.complete_reports()
     }
 
-    /// Adds new reports with keys; fails if the store has another report with one of the keys.
+    /// Adds the new reports among rows with keys. Fails if the store has a different report with one of these keys.
     fn import_keyed(&mut self, file: FolderFile, rows: Vec<FolderRow<ReportRow>>) -> Result<(), OpenError> {
         let keys: Vec<_> = rows.iter().filter_map(|row| row.value.key).collect();
         let stored_reports = self.find_reports(&keys)?;
@@ -56,10 +56,10 @@ impl<T: Target> Import<'_, T> {
         if new.is_empty() { Ok(()) } else { self.target.add_reports(new, hidden) }
     }
 
-    /// Reads the reports once more, and imports those without a key.
+    /// Reads the reports a second time, and imports those without a key.
     ///
-    /// Reports without keys are the same if their contents are equal. If a folder has such a report n times, it is stored n
-    /// times, and a second import adds none.
+    /// Two reports without keys are the same report if their contents are equal. If a folder contains a report n times, it is
+    /// stored n times, and a second import adds none.
     fn import_keyless(&mut self) -> Result<(), OpenError> {
         let places = self.places.clone();
         let (mut stored, mut looked_up) = (HashMap::new(), HashSet::new());
@@ -73,7 +73,7 @@ impl<T: Target> Import<'_, T> {
                 )
             },
             |import, rows| {
-                // Looks up stored reports before any report is added: later lookups would include added ones.
+                // Looks up each time only once, because a later lookup would also find the reports that this import has added.
                 let times = rows.iter().map(|row| row.value.content.created_at);
                 let times: Vec<_> = times.filter(|time| looked_up.insert(*time)).collect();
                 import.target.reports_made_at(&times, &mut |content| {
@@ -91,13 +91,13 @@ impl<T: Target> Import<'_, T> {
         )
     }
 
-    /// Returns the reports with these keys, including erased ones.
+    /// Returns the reports with these keys, by key, including erased reports.
     fn find_reports(&mut self, keys: &[ReportKey]) -> Result<HashMap<ReportKey, ReportIdentity>, OpenError> {
         let reports = self.target.find_reports(keys)?;
         Ok(reports.into_iter().map(|report| (report.key, report)).collect())
     }
 
-    /// Returns for each row whether its report was erased. Erased reports are not restored, whatever their key.
+    /// Returns for each row whether its report was erased. Compares contents, because a row may have another key or none.
     fn are_erased(&mut self, rows: &[FolderRow<ReportRow>]) -> Result<Vec<bool>, OpenError> {
         let digests: Vec<_> = rows.iter().map(|row| ReportDigest::new(&row.value.content)).collect();
         let erased = self.target.erased_digests(&digests)?;

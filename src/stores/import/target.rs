@@ -8,7 +8,7 @@ use crate::model::{
 };
 use crate::stores::OpenError;
 
-/// A row of a kind that replaces the stored row with the same key.
+/// A row that replaces the stored row with the same key.
 pub(in crate::stores) trait Record: PartialEq {
     type Key: Clone + Ord;
 
@@ -61,27 +61,27 @@ impl Record for FloodChange {
     }
 }
 
-/// A store during an import. Lookups also find rows that the import has written before.
+/// A store during an import. Lookups also find rows that this import has already written.
 pub(in crate::stores) trait Target:
     PlaceTarget + HistoryTarget + ReportTarget + SourceTarget
 {
-    /// The number of rows in memory at a time.
+    /// The maximum number of rows that an import holds in memory at a time.
     const BATCH: usize;
 }
 
-/// Storage of rows of one kind. Provinces and cities are of the same kind, so `file` tells them apart.
+/// Storage of rows of one type. Provinces and cities have the same type, so `file` distinguishes them.
 pub(in crate::stores) trait RecordStore<V: Record> {
-    /// Calls `each` with the stored rows with these keys, in any order.
+    /// Calls `each` with every stored row that has one of these keys, in any order.
     fn find(&mut self, file: FolderFile, keys: &[V::Key], each: RowVisitor<'_, V>) -> Result<(), OpenError>;
 
-    /// Writes rows with different keys, replacing stored rows.
+    /// Writes rows, and replaces the stored rows with the same keys. Each row has a different key.
     fn put(&mut self, file: FolderFile, rows: Vec<V>) -> Result<(), OpenError>;
 }
 
 pub(in crate::stores) type RowVisitor<'e, V> = &'e mut dyn FnMut(&V);
 
 pub(in crate::stores) trait PlaceTarget: RecordStore<Area> + RecordStore<Region> {
-    /// Returns the stored areas that are not in `areas`. If there are any, locks the log against other writers for the import.
+    /// Returns the stored areas that are not in `areas`. If there are any, locks the flood log until the import ends.
     fn extra_areas(&mut self, areas: &HashSet<AreaId>) -> Result<Vec<ExtraArea>, OpenError>;
 
     fn remove_areas(&mut self, areas: &[AreaId]) -> Result<(), OpenError>;
@@ -100,7 +100,7 @@ pub(in crate::stores) trait HistoryTarget:
     /// Returns the time of the newest change of each area.
     fn newest_changes(&mut self) -> Result<HashMap<AreaId, Timestamp>, OpenError>;
 
-    /// Called after the last row of the log.
+    /// Called after the last row of the flood log was written.
     fn complete_log(&mut self) -> Result<(), OpenError> {
         Ok(())
     }
@@ -115,28 +115,28 @@ pub(in crate::stores) trait ReportTarget {
     /// Returns the stored or erased reports with these keys.
     fn find_reports(&mut self, keys: &[ReportKey]) -> Result<Vec<ReportIdentity>, OpenError>;
 
-    /// Returns the digests that belong to erased reports.
+    /// Returns those of `digests` that belong to erased reports.
     fn erased_digests(&mut self, digests: &[ReportDigest]) -> Result<HashSet<ReportDigest>, OpenError>;
 
-    /// Calls `each` with the reports made at one of these times.
+    /// Calls `each` with the stored reports that were made at one of these times.
     fn reports_made_at(
         &mut self,
         times: &[Timestamp],
         each: RowVisitor<'_, ReportContent>,
     ) -> Result<(), OpenError>;
 
-    /// Adds new reports, all hidden or all visible.
+    /// Adds new reports, all of them hidden or all of them visible.
     fn add_reports(&mut self, rows: Vec<ReportRow>, hidden: bool) -> Result<(), OpenError>;
 
-    /// Called after the last report. Reports without a key get the keys that follow the highest one ever used.
+    /// Called after the last report. Gives reports without a key the keys that follow the highest key ever used.
     fn complete_reports(&mut self) -> Result<(), OpenError> {
         Ok(())
     }
 
     fn add_erased(&mut self, rows: Vec<ErasedReport>) -> Result<(), OpenError>;
 
-    /// Calls `moved` with the place and location of each report, and stores the new location if it returns one. Returns the
-    /// number of moved reports. With `areas`, only reports in these areas need to be checked.
+    /// Calls `moved` with the position and the stored location of each report. If `moved` returns a new location, stores it.
+    /// Returns the number of moved reports. With `areas`, only reports in these areas need to be checked.
     fn move_reports(
         &mut self,
         areas: Option<&[AreaId]>,
@@ -154,22 +154,22 @@ pub(in crate::stores) trait ReportTarget {
 pub(in crate::stores) trait SourceTarget {
     fn find_cards(&mut self, ids: &[&str], numbers: &[u64]) -> Result<Vec<Card>, OpenError>;
 
-    /// Writes cards. They may differ from stored cards only in their report.
+    /// Writes new cards, and stored cards whose report is new. Nothing else of a stored card may differ.
     fn put_cards(&mut self, rows: Vec<Card>) -> Result<(), OpenError>;
 
     fn find_posts(&mut self, ids: &[i64]) -> Result<Vec<PartnerPost>, OpenError>;
 
-    /// Adds posts whose identifiers and reports are not used yet.
+    /// Adds posts. No stored post has the identifier or the report of one of them.
     fn add_posts(&mut self, rows: Vec<PartnerPost>) -> Result<(), OpenError>;
 }
 
-/// A stored area that a folder does not have.
+/// A stored area that the imported folder does not contain.
 #[derive(Clone, Debug)]
 pub(in crate::stores) struct ExtraArea {
     pub(in crate::stores) id: AreaId,
     pub(in crate::stores) name: String,
     pub(in crate::stores) parent_name: String,
-    /// The number of its entries in the log of flood states.
+    /// The number of entries of the area in the log of flood states.
     pub(in crate::stores) entries: u64,
 }
 
@@ -182,9 +182,9 @@ pub(in crate::stores) struct ReportIdentity {
     pub(in crate::stores) disaster_type: DisasterType,
     /// `None` if the report was erased.
     pub(in crate::stores) location: Option<Position>,
-    /// Whether it belongs to a card or post.
+    /// Whether a card or a partner post already refers to the report.
     pub(in crate::stores) is_used: bool,
 }
 
-/// The area and the city of a report.
+/// The local area and the city in which a report lies.
 pub(in crate::stores) type ReportLocation = (Option<AreaId>, Option<Box<str>>);

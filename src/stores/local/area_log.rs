@@ -6,12 +6,12 @@ use imbl::Vector;
 use crate::model::alerts::LogEntry;
 use crate::model::{Actor, AreaId, FloodChange, FloodStatus, Period, StateChange, Timestamp};
 
-/// The changes of one area, oldest first. The state of an entry is in effect until the next entry. Copies share their common
+/// The changes of one area, oldest first. The state of an entry is in effect until the next entry. Clones share their common
 /// parts. Adding an entry costs O(log n).
 #[derive(Clone, Debug, Default)]
 pub(super) struct AreaLog(Vector<StoredEntry>);
 
-/// An entry, as small as possible, so that a search touches little memory.
+/// An entry of the log. As small as possible, so that a search touches little memory.
 #[derive(Clone, Debug)]
 struct StoredEntry {
     entry: LogEntry,
@@ -26,8 +26,8 @@ impl StoredEntry {
 }
 
 impl AreaLog {
-    /// Adds a change, which must not be before the last one. If it undoes the change made at `undone`, its entry restores the
-    /// times before that change.
+    /// Adds a change, which must not be earlier than the last one. `undone` is the time of the change that this one undoes, if
+    /// any: the new entry then restores the times from before that change.
     pub(super) fn push(&mut self, change: FloodChange, undone: Option<Timestamp>) {
         let previous = self.0.last().map(|logged| &logged.entry);
         let (state_change, received) = (change.change(), change.received);
@@ -40,7 +40,7 @@ impl AreaLog {
         self.0.push_back(StoredEntry { entry, by: Arc::new(change.by) });
     }
 
-    /// Marks the change at `at` as undoing the one at `undone`, and recomputes the times of all entries from `at` on.
+    /// Marks the change at `at` as the undo of the change at `undone`, and recomputes the times of all entries from `at` on.
     pub(super) fn restore(&mut self, area: AreaId, at: Timestamp, undone: Timestamp) {
         let later = self.0.split_off(self.count_until(at.saturating_sub(Duration::from_millis(1))));
         for logged in later {
@@ -63,7 +63,8 @@ impl AreaLog {
         self.0.last().map(|logged| logged.entry.change())
     }
 
-    /// Returns the change in effect at the start of a period, and the changes until its end. Costs O(log n + number of changes).
+    /// Returns the change in effect at the start of a period, and all later ones until its end. Costs O(log n + number of
+    /// changes).
     pub(super) fn changes_within(&self, period: &Period) -> impl Iterator<Item = StateChange> {
         let first = self.count_until(period.start()).saturating_sub(1);
         let end = period.end();
@@ -78,7 +79,7 @@ impl AreaLog {
         entries.map(|logged| logged.entry).take_while(move |entry| entry.at <= until)
     }
 
-    /// Counts the entries within a span of time, inclusive. Costs O(log n).
+    /// Counts the entries within a span of time, both ends included. Costs O(log n).
     pub(super) fn count(&self, from: Timestamp, until: Timestamp) -> usize {
         if self.0.last().is_none_or(|last| last.entry.at < from) {
             return 0;
@@ -91,7 +92,7 @@ impl AreaLog {
         self.0.iter().map(move |logged| logged.change(area))
     }
 
-    /// Returns the newest entries before a moment, newest first. Costs O(log n + number of entries).
+    /// Returns at most `max` entries before a moment, newest first. Costs O(log n + number of entries).
     pub(super) fn latest(
         &self,
         area: AreaId,
@@ -106,7 +107,7 @@ impl AreaLog {
 
     /// Returns the number of entries at or before the moment.
     fn count_until(&self, moment: Timestamp) -> usize {
-        // Most queries are about the present, so they need no search.
+        // Most queries are about the present: then all entries count, without a search.
         if self.0.last().is_none_or(|last| last.entry.at <= moment) {
             return self.0.len();
         }

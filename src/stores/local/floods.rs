@@ -21,11 +21,11 @@ use crate::stores::{
     Versioned,
 };
 
-/// The logs of all areas, from which their states are derived.
+/// The flood logs of all areas. The states of the areas are derived from them.
 #[derive(Clone, Debug)]
 pub(super) struct Floods {
     areas: Arc<AreaSet>,
-    /// Ordered by the position of the area in the set.
+    /// One log for each area, at the position of the area in `areas`.
     logs: Vector<AreaLog>,
     flooded: OrdSet<usize>,
     newest: Option<Timestamp>,
@@ -35,7 +35,7 @@ pub(super) struct Floods {
 }
 
 impl Floods {
-    /// Builds the logs from the log of a data set, which must ascend and contain only areas of the set.
+    /// Builds the logs of the areas from the log of a data set, which must be oldest first. Ignores entries of other areas.
     pub(super) fn new(areas: Arc<AreaSet>, log: Vec<FloodChange>) -> Self {
         let logs = std::iter::repeat_n(AreaLog::default(), areas.len()).collect();
         let mut floods = Self {
@@ -54,7 +54,7 @@ impl Floods {
         floods
     }
 
-    /// Adds a change to the log of an area. `undone` is the time of the change that it undoes.
+    /// Adds a change to the log of an area. `undone` is the time of the earlier change that `change` undoes.
     fn apply(&mut self, position: usize, change: FloodChange, undone: Option<Timestamp>) {
         let (state, at) = (change.state, change.at);
         if let Some(log) = self.logs.get_mut(position) {
@@ -67,7 +67,7 @@ impl Floods {
         }
     }
 
-    /// Adds the batches, by number, to a complete log. If a batch undoes another, its entries get the restored states' times.
+    /// Adds batches, ascending by number, to a complete log. The entries of a batch that undoes another get the restored times.
     pub(super) fn add_batches(&mut self, batches: Vec<FloodBatch>) {
         for batch in batches {
             let batch = Arc::new(batch);
@@ -87,12 +87,12 @@ impl Floods {
         self.batches.push_back(batch);
     }
 
-    /// Returns the time of the changes that a batch undoes.
+    /// Returns the time of the changes that a batch undoes; `None` if it undoes nothing.
     fn undone_time(&self, batch: &FloodBatch) -> Option<Timestamp> {
         self.batch(batch.undoes?).map(|undone| undone.at)
     }
 
-    /// Returns the batches within a span of time, inclusive, latest first.
+    /// Returns the batches within a span of time, both ends included, latest first.
     fn batches_within(&self, from: Timestamp, until: Timestamp) -> impl Iterator<Item = &Arc<FloodBatch>> {
         let first = BatchNumber::after(None);
         let last = BatchNumber::try_from(BatchNumber::MAX).unwrap_or(first);
@@ -105,7 +105,7 @@ impl Floods {
         self.batches.get(index.ok()?)
     }
 
-    /// Adds the number and note of the batch to which the change belongs, if any.
+    /// Adds to a change the number and the note of the batch that it belongs to, if any.
     fn with_batch(&self, change: FloodChange) -> LoggedChange {
         let batch = self.batches_within(change.at, change.at).find(|batch| batch.has(change.area, change.at));
         LoggedChange {
@@ -115,7 +115,7 @@ impl Floods {
         }
     }
 
-    /// Returns the stored data on which the decision about the request depends.
+    /// Returns the stored data that `BatchRequest::decide` needs.
     fn batch_context(&self, request: &BatchRequest, now: Timestamp) -> BatchContext {
         let recent = || self.batches_within(now.saturating_sub(REPEATABLE), Timestamp::LAST);
         let is_repeated = |batch: &&Arc<FloodBatch>| {
@@ -219,13 +219,13 @@ impl Floods {
 }
 
 impl State {
-    /// Logs the change, always later than the area's last one.
+    /// Logs the change, with a time that is later than the last change of the area.
     fn set_flood_state(&mut self, change: SetFloodState, now: Timestamp) -> Result<FloodChange, StoreError> {
         let SetFloodState { area, state, by } = change;
         let floods = &self.floods.value;
         let position = floods.areas.position(area).ok_or_else(|| StoreError::no_area(area))?;
         let last = floods.logs.get(position).and_then(AreaLog::last).map(|last| last.at);
-        // At least 1 ms after the area's previous change, even if the clock has stepped back.
+        // Changes of an area are at least 1 ms apart, even if the clock has stepped back.
         let at = last.map_or(now, |last| now.max(last.saturating_add(Duration::from_millis(1))));
         let change = FloodChange { area, state, at, received: now, by };
         self.floods.get_mut().apply(position, change.clone(), None);
@@ -234,7 +234,7 @@ impl State {
 }
 
 impl State {
-    /// Changes the areas. Also returns the batch, if one was made.
+    /// Changes the areas of a request. Also returns the batch, if the request creates one.
     fn change_floods(
         &mut self,
         request: &BatchRequest,
@@ -259,7 +259,7 @@ impl State {
     }
 }
 
-/// Yields `changes` until the read is cancelled. The caller must check `cancel` afterwards: the result may be truncated.
+/// Yields `changes` until the read is cancelled. The caller must then check `cancel`, because the result may be incomplete.
 fn take_until_cancelled(
     changes: impl Iterator<Item = StateChange>,
     cancel: &CancelFlag,
@@ -290,7 +290,7 @@ impl FloodStore for LocalStore {
     async fn flood_series(&self, query: &HistoryQuery) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
         let (state, query) = (self.state(), query.clone());
         read_long(move |cancel| {
-            // The first hour is counted from its start, which may be before the period.
+            // Whole hours are counted, so the first one may start before the period.
             let hours = query.period.whole_hours();
             let selected = state.floods.value.logs_in(&query.selector);
             let points = series(
@@ -376,7 +376,7 @@ impl FloodStore for LocalStore {
         read_long(move |cancel| {
             let floods = &state.floods.value;
             let batch = query.batch.map(|number| floods.batch(number));
-            // All entries of a batch have the same time.
+            // All entries of a batch have the same time, so only entries with this time are read.
             let earliest = query.since.max(batch.flatten().map(|batch| batch.at));
             let upper = batch.flatten().map(|batch| batch.at.saturating_add(Duration::from_millis(1)));
             let before = query

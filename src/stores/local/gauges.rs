@@ -42,7 +42,7 @@ impl Gauges {
     }
 }
 
-/// A gauge query, and the state and time that it runs on.
+/// A gauge query, with the state to read and the current time.
 struct GaugeQueryRun {
     state: Arc<State>,
     query: GaugeQuery,
@@ -50,7 +50,7 @@ struct GaugeQueryRun {
 }
 
 impl GaugeQueryRun {
-    /// Returns the gauges of the selected province, with their readings within the window, if any.
+    /// Returns the gauges of the selected province. Each comes with its readings in the window, which may be none.
     fn gauges(&self) -> impl Iterator<Item = (&Arc<Gauge>, impl Iterator<Item = &Observation>)> {
         let (first, last) = self.query.window.bounds(self.now);
         let selected = self.state.gauges.value.0.values();

@@ -10,34 +10,34 @@ use super::{Row, Rows, State};
 use crate::model::Timestamp;
 use crate::stores::{Check, StoreError};
 
-/// The maximum number of queued changes. Each has a caller that waits for it.
+/// The maximum number of queued changes. One caller waits for each of them.
 const QUEUE_LENGTH: usize = 1024;
 /// How long a health check waits for the writer thread.
 const CHECK_TIMEOUT: Duration = Duration::from_millis(800);
-/// `Retry-After`: not shorter, because an operator must free space first, or an import must end.
+/// Sent to clients as `Retry-After`. Two seconds, because an operator must first free space, or an import must end.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-/// Applies changes to a state, and writes each to a file before it becomes visible.
+/// Applies changes to a state, and writes each change to a file before readers can see it.
 ///
 /// One thread applies all changes in batches: it changes a copy of the state, writes the changed rows in one transaction, and
-/// then replaces the state by the copy. If the transaction fails, all calls of the batch fail, and the copy is dropped. So
-/// readers never wait, and never see data that is not in the file. If a change panics, only its call fails. The thread is
-/// separate, so that changes do not queue behind reads.
+/// then replaces the state by the copy. If the transaction fails, all calls of the batch fail, and the thread drops the copy. So
+/// readers never wait, and never see data that is not in the file. If a change panics, only its call fails. Changes have a thread
+/// of their own, so that they do not queue behind reads.
 #[derive(Debug)]
 pub(in crate::stores) struct Journal {
     commands: mpsc::Sender<Command>,
     shared: Arc<Shared>,
     timeout: Duration,
     path: PathBuf,
-    /// Returns why a folder cannot be written, if the system reports a reason.
+    /// Returns the reason if the file system of a folder cannot be written, for example because the disk is full.
     obstacle: fn(&Path) -> Option<&'static str>,
 }
 
-/// Shared by calls and the writer thread.
+/// The data that calls share with the writer thread.
 #[derive(Debug)]
 pub(in crate::stores) struct Shared {
     pub(in crate::stores) current: Arc<ArcSwap<State>>,
-    /// Why the last change failed or is delayed, until one succeeds.
+    /// Why the last change failed or is delayed; `None` after a change has succeeded.
     pub(in crate::stores) failure: ArcSwapOption<&'static str>,
 }
 
@@ -47,10 +47,10 @@ impl Shared {
     }
 }
 
-/// Sends the result of a change to its caller.
+/// Sends the result of a change to its caller. The argument is the result of writing the rows.
 pub(in crate::stores) type Reply = Box<dyn FnOnce(Result<(), &str>) + Send>;
 
-/// Applies a change to a state, adds the rows to write, and returns how to send the result. A panic does not change the state.
+/// Applies a change to a state, adds the rows to write, and returns how to send the result. A panic leaves the state unchanged.
 pub(in crate::stores) type Change = Box<dyn FnOnce(&mut State, &mut Vec<Row>, Timestamp) -> Reply + Send>;
 
 pub(in crate::stores) enum Command {
@@ -59,7 +59,7 @@ pub(in crate::stores) enum Command {
 }
 
 impl Journal {
-    /// Returns a journal for a state in a file, and the receiver of its commands for the writer thread.
+    /// Returns a journal, the data that it shares with the writer thread, and the receiver of commands for that thread.
     pub(in crate::stores) fn new(
         state: State,
         path: PathBuf,
@@ -80,14 +80,14 @@ impl Journal {
         Arc::clone(&self.shared.current)
     }
 
-    /// Sends a change to the writer, and returns its result once it is written.
+    /// Sends a change to the writer thread, waits until the rows are written, and returns the result of the change.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         change: impl FnOnce(&mut State, &mut Rows, Timestamp) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (sender, receiver) = oneshot::channel();
         let apply: Change = Box::new(move |state, rows, now| {
-            // A caller that has timed out no longer waits: skip its change.
+            // Skip the change if its caller has timed out, because nobody waits for the result.
             if sender.is_closed() {
                 return Box::new(|_| ());
             }
@@ -114,7 +114,7 @@ impl Journal {
         Check { name: "file", required: false, failure, took: since.elapsed() }
     }
 
-    /// Returns why changes cannot be written, if so. Makes the writer thread begin a transaction, but writes nothing.
+    /// Returns the reason if changes cannot be written. Lets the writer thread begin a transaction for this, but writes nothing.
     async fn failure(&self) -> Option<&'static str> {
         if let Some(reason) = self.shared.failure() {
             return Some(reason);

@@ -1,9 +1,9 @@
-//! The local store: all data is in the memory of one process. With a journal, each change is also on the disk.
+//! The local store: all data is in the memory of one process. With a journal, each change is also written to the disk.
 //!
-//! The state is immutable, behind an atomic pointer. Readers load the pointer and keep reading that state. Writers, one at a
-//! time, derive the next state from the current one and swap the pointer. States share their unchanged parts (persistent
-//! collections), so a write costs O(log n). With a journal, the rows of a change are in the file before the next state becomes
-//! visible; without one, no rows are created.
+//! Each state is immutable; an atomic pointer refers to the current one. Readers load the pointer and keep reading that state.
+//! Writers, one at a time, derive the next state from the current one and swap the pointer. States share their unchanged parts
+//! (persistent collections), so a write costs O(log n). With a journal, the rows of a change are in the file before the next
+//! state becomes visible; without a journal, changes create no rows.
 
 mod area_log;
 mod floods;
@@ -39,12 +39,12 @@ pub struct LocalStore {
     current: Arc<ArcSwap<State>>,
     clock: Arc<dyn Clock>,
     journal: Option<Journal>,
-    /// Held by the one writer if there is no journal. Readers never lock it.
+    /// Without a journal, writers lock this mutex, so that one writes at a time. Readers never lock it.
     writing: Mutex<()>,
 }
 
 impl LocalStore {
-    /// Creates a store with the data of `dataset` and the time of `clock`.
+    /// Creates a store with the data of `dataset`. The store reads the time from `clock`.
     #[must_use]
     pub fn new(dataset: Dataset, clock: Arc<dyn Clock>) -> Self {
         let current = Arc::new(ArcSwap::from_pointee(State::new(dataset, clock.now())));
@@ -59,7 +59,7 @@ impl LocalStore {
         self.current.load_full()
     }
 
-    /// Applies `change` to a copy of the state, and writes the rows that `change` adds. If it fails, nothing changes.
+    /// Applies `change` to a copy of the state, and writes the rows that it adds. If `change` fails, the state stays unchanged.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         change: impl FnOnce(&mut State, &mut Rows, Timestamp) -> Result<T, StoreError> + Send + 'static,
@@ -70,7 +70,7 @@ impl LocalStore {
         }
     }
 
-    /// Applies the change to a copy of the state, which replaces the state unless the change fails.
+    /// Applies the change to a copy of the state. The copy replaces the state unless the change fails.
     fn write_in_memory<T>(
         &self,
         change: impl FnOnce(&mut State, &mut Rows, Timestamp) -> Result<T, StoreError>,
@@ -83,7 +83,7 @@ impl LocalStore {
     }
 }
 
-/// Runs a long read outside the threads that serve requests. The read checks for each item whether a caller still waits.
+/// Runs a long read outside the threads that serve requests. The read checks for each item whether it was cancelled.
 async fn read_long<T: Send + 'static>(
     read: impl FnOnce(&CancelFlag) -> Result<T, Cancelled> + Send + 'static,
 ) -> Result<T, StoreError> {
@@ -146,7 +146,7 @@ impl Store for LocalStore {
         })
     }
 
-    /// Checks the journal. Optional, because reads need only the memory: on failure, the service is ready, but degraded.
+    /// Checks the journal. Reads need only the memory, so the check is optional: after a failure, the service is only degraded.
     async fn readiness(&self) -> Vec<Check> {
         let mut checks = vec![Check { name: "store", required: true, failure: None, took: Duration::ZERO }];
         if let Some(journal) = &self.journal {

@@ -9,26 +9,26 @@ use crate::model::{
 use crate::stores::service_state::Image;
 use crate::stores::{StoredKey, WebhookState};
 
-/// A row to write. It replaces the row with the same identifier.
+/// A row to write. It replaces the stored row with the same identifier.
 #[derive(Clone, Debug)]
 pub(in crate::stores) enum Row {
     Area(Arc<Area>),
     Region(Arc<Region>),
     City(Arc<Region>),
-    /// Replaces no row: infrastructure is rewritten as a whole.
+    /// Replaces no row, because an import rewrites all infrastructure.
     Infrastructure(Arc<Infrastructure>),
     FloodState(FloodChange),
     FloodBatch(Arc<FloodBatch>),
     Gauge(Arc<Gauge>),
     /// A reading with the identifier of its gauge.
     Reading(Arc<str>, Observation),
-    /// Keeps the visibility of a stored report.
+    /// Leaves the visibility of a stored report unchanged.
     Report(Arc<Report>),
     Visibility(ReportKey, Visibility),
     /// Replaces a report, its card and the card's image.
     Erased(Arc<ErasedReport>, Option<CardId>),
     Moderation(ModerationEntry),
-    /// The target of a photo; `None` removes the row.
+    /// The pending move of a photo; `None` removes the stored row.
     PhotoMove(Box<str>, Option<PendingMove>),
     Card(Arc<Card>),
     RemovedCard(CardId),
@@ -44,18 +44,18 @@ pub(in crate::stores) enum Row {
 pub(in crate::stores) enum Visibility {
     Public,
     Hidden,
-    /// Hidden from all readers until a moderator has reviewed it.
+    /// Hidden until a moderator has reviewed the report.
     Waiting(Waiting),
 }
 
 impl Row {
-    /// Whether the row erases data, which must not stay in the log of `SQLite`.
+    /// Whether the row erases data. Erased data must not stay in the write-ahead log of `SQLite`.
     pub(in crate::stores) fn erases(&self) -> bool {
         matches!(self, Self::Erased(..) | Self::RemovedCard(_))
     }
 }
 
-/// The rows that a change writes. Not created without a journal.
+/// The rows that a change writes. Without a journal, it records none.
 pub(in crate::stores) struct Rows(Option<Vec<Row>>);
 
 impl Rows {

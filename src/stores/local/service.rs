@@ -22,7 +22,7 @@ impl State {
 }
 
 impl LocalStore {
-    /// Expects an image. With `early`, also before the report of the card.
+    /// Expects an image for a card. With `early`, the card need not have its report yet.
     async fn expect(&self, card: &CardId, until: Timestamp, early: bool) -> Result<Upload, StoreError> {
         let card = card.clone();
         let write = self.write(move |state, rows, _| {
@@ -39,7 +39,7 @@ impl LocalStore {
         write.await
     }
 
-    /// Applies a change to uploads, and writes the image of the upload's card.
+    /// Applies a change to the uploads, and writes the row of the card's image.
     async fn write_upload<T: Send + 'static>(
         &self,
         upload: &Upload,
@@ -54,7 +54,7 @@ impl LocalStore {
         write.await
     }
 
-    /// Applies a change to keys, and writes those with these names.
+    /// Applies a change to the keys, and writes the keys with these names.
     async fn write_keys(
         &self,
         names: Vec<String>,
@@ -69,7 +69,7 @@ impl LocalStore {
     }
 }
 
-// Implements every method, because a default would use a `ServiceState`, which this store does not have.
+// All methods are implemented here, because the defaults would use a `ServiceState`, which this store does not have.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl ImageStore for LocalStore {
@@ -86,7 +86,7 @@ impl ImageStore for LocalStore {
         write.await
     }
 
-    /// Also finds hidden reports, unlike the default.
+    /// Unlike the default, this method also works if the report is hidden.
     async fn expect_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError> {
         self.expect(card, until, false).await
     }
@@ -118,7 +118,7 @@ impl ImageStore for LocalStore {
     }
 
     async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
-        // Checked without a write, because servers poll this method.
+        // Servers poll this method, so it must not write while no upload waits.
         if self.uploads_waiting().await? == 0 {
             return Ok(None);
         }
@@ -230,7 +230,7 @@ impl WebhookStore for LocalStore {
         write.await
     }
 
-    /// Returns no writes, because each change is visible before the next one begins.
+    /// Returns an empty set, because each change becomes visible before the next one begins.
     async fn open_writes(&self) -> Result<BTreeSet<String>, StoreError> {
         Ok(BTreeSet::new())
     }

@@ -10,7 +10,7 @@ use crate::model::{FloodBatch, Places, ReportKey, Timestamp, Waiting};
 use crate::stores::service_state::{Keys, Service};
 use crate::stores::{Revision, StoreError, StoredKey, Versioned};
 
-/// All data of a store at one moment. A copy is cheap: it shares each part with the original until one of them changes it.
+/// All data of a store at one moment. A clone is cheap: it shares each part with the original until one of them changes.
 #[derive(Clone, Debug)]
 pub(in crate::stores) struct State {
     /// The places, which only an import changes.
@@ -19,7 +19,7 @@ pub(in crate::stores) struct State {
     pub(super) reports: Versioned<Arc<Reports>>,
     pub(super) gauges: Versioned<Arc<Gauges>>,
     pub(super) service: Arc<Service>,
-    /// Identifies the sequence of revisions.
+    /// Identifies the sequence of revisions, like `Store::epoch`.
     pub(super) epoch: u64,
 }
 
@@ -77,7 +77,7 @@ impl State {
         self
     }
 
-    /// Takes the epoch of the state `before`, because this state includes all changes of that one.
+    /// Takes over the epoch of `before`, so that caches stay valid. This state must include all changes of `before`.
     pub(in crate::stores) fn continue_epoch(self, before: &Self) -> Self {
         Self { epoch: before.epoch, ..self }
     }
@@ -104,7 +104,7 @@ impl State {
         Arc::make_mut(&mut self.service)
     }
 
-    /// Applies a change and adds its rows. If it fails or panics, nothing changes.
+    /// Applies a change, and adds its rows to `rows`. If it fails or panics, neither the state nor `rows` changes.
     pub(super) fn apply<T>(
         &mut self,
         change: impl FnOnce(&mut Self, &mut Rows, Timestamp) -> Result<T, StoreError>,
@@ -120,13 +120,13 @@ impl State {
 }
 
 impl<T: Clone> Versioned<Arc<T>> {
-    /// Returns the value for a change that readers can see.
+    /// Returns the value, for a change that readers can see: the revision grows.
     pub(super) fn get_mut(&mut self) -> &mut T {
         self.bump_revision();
         self.get_mut_untracked()
     }
 
-    /// Returns the value for a change that readers cannot see.
+    /// Returns the value, for a change that readers cannot see: the revision stays the same.
     pub(super) fn get_mut_untracked(&mut self) -> &mut T {
         Arc::make_mut(&mut self.value)
     }

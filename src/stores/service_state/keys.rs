@@ -16,7 +16,7 @@ impl Keys {
         Self { by_name: by_name.collect(), changes: revision.0 }
     }
 
-    /// Adds a key; fails if a key has this name or digest, even a revoked one.
+    /// Adds a key. Fails if a key, even a revoked one, has the same name or digest.
     pub(in crate::stores) fn create(&mut self, entry: KeyEntry, now: Timestamp) -> Result<(), StoreError> {
         let new = &entry.key;
         let is_same =
@@ -42,7 +42,7 @@ impl Keys {
         Revision(self.changes)
     }
 
-    /// Revokes a key; one that is revoked already keeps its time.
+    /// Revokes a key. If it was revoked before, its revocation time stays.
     pub(in crate::stores) fn revoke(&mut self, name: &str, now: Timestamp) -> Result<(), StoreError> {
         let kept = self.by_name.get_mut(name).ok_or_else(|| StoreError::no_key(name))?;
         if kept.revoked_at.is_none() {
@@ -52,7 +52,7 @@ impl Keys {
         Ok(())
     }
 
-    /// Stores when keys were last used; ignores unknown names.
+    /// Records when keys were last used, unless a later time is stored. Ignores unknown names.
     pub(in crate::stores) fn note_uses(&mut self, uses: &[(String, Timestamp)]) {
         for (name, at) in uses {
             if let Some(kept) = self.by_name.get_mut(name) {

@@ -1,4 +1,4 @@
-//! The state of the service, in memory: for stores that hold only an agency's data.
+//! In-memory state of the service, for stores that themselves store only an agency's data.
 
 mod keys;
 mod uploads;
@@ -16,8 +16,8 @@ use crate::model::{Clock, Timestamp};
 /// The state of the service apart from the agency's data: API keys, unpublished photos, the key that signs uploads, when sources
 /// last reported, and checkpoints of webhooks.
 ///
-/// Everything is in memory: it is lost when the process ends, and each server has its own. An unpublished photo takes about 150
-/// bytes. A store with a `ServiceState` needs no methods of its own of [`ImageStore`](super::ImageStore),
+/// Everything is in memory: the state is lost when the process ends, and each server has its own state. An unpublished photo
+/// takes about 150 bytes. A store with a `ServiceState` need not implement the methods of [`ImageStore`](super::ImageStore),
 /// [`KeyStore`](super::KeyStore), [`SourceStore`](super::SourceStore) and [`WebhookStore`](super::WebhookStore).
 #[derive(Debug)]
 pub struct ServiceState {
@@ -25,7 +25,7 @@ pub struct ServiceState {
     service: Mutex<Service>,
 }
 
-/// The state. Copies share their common parts.
+/// The data of a `ServiceState` or a local store. Clones share their unchanged parts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Service {
     pub(super) keys: Keys,
@@ -38,14 +38,14 @@ pub(super) struct Service {
 }
 
 impl Service {
-    /// Records that a source reported at a time; returns the time of its latest report.
+    /// Records that a source reported at `at`. Returns the time of its latest report, which may be later than `at`.
     pub(super) fn record_heard(&mut self, source: &str, at: Timestamp) -> Timestamp {
         let latest = self.last_heard.get(source).map_or(at, |stored| at.max(*stored));
         self.last_heard.insert(source.to_owned(), latest);
         latest
     }
 
-    /// Replaces the state of a webhook if its stored version is `version`; returns the new state if it did.
+    /// Replaces the state of a webhook if its stored version is `version`. Returns the new state; `None` if the versions differ.
     pub(super) fn put_webhook(&mut self, name: &str, version: u64, text: &str) -> Option<WebhookState> {
         let found = self.webhooks.get(name).map_or(0, |state| state.version);
         let state =
@@ -56,7 +56,7 @@ impl Service {
 }
 
 impl ServiceState {
-    /// Returns an empty state with the time of `clock`.
+    /// Returns an empty state, which reads the time from `clock`.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, service: Mutex::default() }
@@ -68,13 +68,13 @@ impl ServiceState {
     }
 }
 
-/// Access to the state of the service in a store.
+/// Access to the `ServiceState` of a store.
 pub trait ServiceStore {
     /// Returns the state that the default methods of [`ImageStore`](super::ImageStore), [`KeyStore`](super::KeyStore),
-    /// [`SourceStore`](super::SourceStore) and [`WebhookStore`](super::WebhookStore) work on; `None` if the store implements all
-    /// of them itself.
+    /// [`SourceStore`](super::SourceStore) and [`WebhookStore`](super::WebhookStore) use. Returns `None` if the store implements
+    /// all these methods itself.
     ///
-    /// With `Some`, `siaga key` refuses to create keys, since no server would find them.
+    /// If the result is `Some`, `siaga key` refuses to create keys: they would be lost when the command ends.
     fn service_state(&self) -> Option<&ServiceState>;
 }
 

@@ -3,7 +3,7 @@ use imbl::{OrdMap, OrdSet};
 use crate::model::{CardId, Timestamp, Upload};
 use crate::stores::TakenUpload;
 
-/// Images by card. Published ones stay, so that a card gets no second image.
+/// The images of cards. Published images stay in the map, so that a card gets no second image.
 #[derive(Clone, Debug, Default)]
 pub(in crate::stores) struct Uploads {
     by_card: OrdMap<CardId, Image>,
@@ -33,9 +33,9 @@ pub(in crate::stores) enum ImageState {
 #[derive(Clone, Debug)]
 pub(in crate::stores) struct ReceivedUpload {
     pub(in crate::stores) object: Box<str>,
-    /// The time from which the upload may be taken.
+    /// The time from which a server may take the upload.
     pub(in crate::stores) due: Timestamp,
-    /// How often the upload was taken.
+    /// How often servers have taken the upload.
     pub(in crate::stores) attempts: u32,
 }
 
@@ -58,7 +58,7 @@ impl Uploads {
         Some((image.clone(), received.clone()))
     }
 
-    /// Replaces the card's image, also in the queues.
+    /// Replaces the image of a card, and updates the queues.
     fn put(&mut self, card: &CardId, image: Image) {
         if let Some(before) = self.by_card.get(card).cloned()
             && let Some((list, at)) = self.queue(&before)
@@ -71,7 +71,7 @@ impl Uploads {
         self.by_card.insert(card.clone(), image);
     }
 
-    /// Returns the queue that contains an image, and its key there.
+    /// Returns the queue for an image in this state, and the time by which the queue orders it.
     fn queue(&mut self, image: &Image) -> Option<(&mut OrdSet<(Timestamp, CardId)>, Timestamp)> {
         match &image.state {
             ImageState::Expected => Some((&mut self.expected, image.until)),
@@ -80,7 +80,7 @@ impl Uploads {
         }
     }
 
-    /// Expects an image and returns its upload; `None` if an upload was received or the image is published.
+    /// Expects an image and returns its upload. Returns `None` if an upload was already received, or the image is published.
     pub(in crate::stores) fn expect(&mut self, card: &CardId, until: Timestamp) -> Option<Upload> {
         let new = || Image { turn: 0, until, state: ImageState::Expected };
         let mut image = self.by_card.get(card).cloned().unwrap_or_else(new);
@@ -102,7 +102,7 @@ impl Uploads {
         self.expected.get_max().map(|&(until, _)| until)
     }
 
-    /// Counts the received uploads of ready cards. Costs O(received uploads).
+    /// Counts the received uploads of cards for which `is_ready` returns `true`. Costs O(received uploads).
     pub(in crate::stores) fn waiting(&self, is_ready: impl Fn(&CardId) -> bool) -> u64 {
         self.due.iter().filter(|(_, card)| is_ready(card)).count() as u64
     }
@@ -120,7 +120,7 @@ impl Uploads {
         self.received(upload).is_some()
     }
 
-    /// Marks the image as received; true again if the same object is received again.
+    /// Marks the image as received. Returns whether `object` is now its upload, so repeating the call returns `true` again.
     pub(in crate::stores) fn receive(&mut self, upload: &Upload, object: &str, now: Timestamp) -> bool {
         let Some(image) = self.image_for(upload) else { return false };
         match &image.state {
@@ -135,12 +135,12 @@ impl Uploads {
         }
     }
 
-    /// Returns the cards with due uploads, longest due first.
+    /// Returns the cards whose uploads are due, longest due first.
     pub(in crate::stores) fn due(&self, now: Timestamp) -> Vec<CardId> {
         self.due.iter().take_while(|(due, _)| *due <= now).map(|(_, card)| card.clone()).collect()
     }
 
-    /// Takes the upload of a ready card that has been due for longest.
+    /// Takes the upload that has been due for longest, of those whose card is ready. It is next due at `until`.
     pub(in crate::stores) fn take(
         &mut self,
         now: Timestamp,
@@ -173,7 +173,7 @@ impl Uploads {
         }
     }
 
-    /// Removes the image in any state.
+    /// Removes the image of a card, whatever its state.
     pub(in crate::stores) fn remove(&mut self, card: &CardId) {
         if let Some(before) = self.by_card.remove(card)
             && let Some((list, at)) = self.queue(&before)
@@ -182,7 +182,7 @@ impl Uploads {
         }
     }
 
-    /// Marks the image as published, in any state, because the report has an image.
+    /// Marks the image as published, whatever its state. Called when the report of the card has an image.
     pub(in crate::stores) fn finish(&mut self, card: &CardId) {
         if let Some(image) = self.by_card.get(card).cloned() {
             self.put(card, Image { state: ImageState::Published, ..image });

@@ -1,4 +1,4 @@
-//! Receives reports by cards and from feeds.
+//! Receives the reports of cards and of partners.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::stores::cards::random_card_id;
 use crate::stores::{CardStore, FeedStore, ReceiveOutcome, StoreError};
 
 impl LocalStore {
-    /// Stores the report of a card; with `review_origin`, it is hidden until a review.
+    /// Stores the report of a card. With `review_origin`, the report is hidden and waits for review.
     async fn receive(
         &self,
         id: &CardId,
@@ -100,7 +100,7 @@ impl CardStore for LocalStore {
     }
 
     async fn erase_unused_cards(&self, created: Range<Timestamp>, most: u32) -> Result<u64, StoreError> {
-        // Checked without a write, because servers poll this method.
+        // Servers poll this method, so it must not write if there is no card to erase.
         if self.state().reports.value.cards.unused(created.clone()).next().is_none() {
             return Ok(0);
         }

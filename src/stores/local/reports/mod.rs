@@ -21,16 +21,16 @@ use crate::model::{
 };
 use crate::stores::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, StoreError, Versioned};
 
-/// Reports, and the cards and feeds that they come from. A report and the use of its card are one change.
+/// Reports, and the cards and posts that they come from. Storing a report and marking its card as used is one change.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reports {
-    /// The visible reports, by time and by key.
+    /// The visible reports, in the order of time and key.
     by_time: OrdMap<(Timestamp, ReportKey), Arc<Report>>,
     by_key: OrdMap<ReportKey, Arc<Report>>,
     hidden: OrdMap<ReportKey, Arc<Report>>,
     /// The hidden reports that wait for review.
     waiting: OrdMap<ReportKey, Waiting>,
-    /// Erased reports by key; those that are still counted also by time.
+    /// Erased reports by key. Those that queries still count are also in `erased_by_time`.
     erased: OrdMap<ReportKey, Arc<ErasedReport>>,
     erased_by_time: OrdMap<(Timestamp, ReportKey), Arc<ErasedReport>>,
     last_key: Option<ReportKey>,
@@ -125,7 +125,7 @@ fn newest_first<T>(
     range.into_iter().flat_map(|range| map.range(range).rev()).map(|(_, item)| item)
 }
 
-/// A report query, and the state and time that it runs on.
+/// A report query, with the state to read and the current time.
 struct ReportQueryRun {
     state: Arc<State>,
     query: ReportQuery,
@@ -151,7 +151,7 @@ impl ReportQueryRun {
         })
     }
 
-    /// Returns time, source and disaster of the reports to count, unordered.
+    /// Returns the time, source and disaster of each report to count, including erased ones, in no particular order.
     fn counted(&self) -> impl Iterator<Item = (Timestamp, &str, DisasterType)> {
         let public = self.reports().map(|report| &report.content);
         let public = public.map(|content| (content.created_at, &*content.source, content.disaster_type));
@@ -159,7 +159,7 @@ impl ReportQueryRun {
         public.chain(erased)
     }
 
-    /// Adds the revision and the validity to a value derived from the selected reports. `oldest` is the oldest of them.
+    /// Adds the revision and the validity to a value derived from the selected reports. `oldest` is the time of the oldest one.
     fn versioned<T>(&self, value: T, oldest: Option<Timestamp>) -> Versioned<T> {
         let (_, last) = self.query.window.bounds(self.now);
         let next = self.state.reports.value.next_after(last);
@@ -174,8 +174,8 @@ impl LocalStore {
 }
 
 impl State {
-    /// Adds an image to a card's report, unless the report has one; returns whether it did. Queues the photo of a hidden report
-    /// for the private storage.
+    /// Adds an image to a card's report, unless the report has one. Returns whether the image was added. If the report is hidden,
+    /// queues the move of the photo to the private storage.
     pub(super) fn show_image(&mut self, card: &CardId, image: &str, rows: &mut Rows, now: Timestamp) -> bool {
         let entry = self.reports.value.by_card(card);
         let Some((report, is_hidden)) = entry.filter(|(report, _)| report.content.image_url.is_none()) else {

@@ -20,7 +20,7 @@ impl Reports {
         self.stored(self.cards.find(card)?.report?)
     }
 
-    /// Finds a report that is not erased, and whether it is hidden.
+    /// Returns a report that is not erased, and whether it is hidden.
     fn stored(&self, key: ReportKey) -> Option<(&Arc<Report>, bool)> {
         let visible = self.by_key.get(&key).map(|report| (report, false));
         visible.or_else(|| self.hidden.get(&key).map(|report| (report, true)))
@@ -39,13 +39,13 @@ impl Reports {
         }
     }
 
-    /// Queues a move. A photo that is being moved stays locked until that move has ended.
+    /// Queues a move. If the photo is already queued, keeps its due time, because a server may be moving it.
     pub(super) fn queue_move(&mut self, photo: &str, to: PhotoPlace, rows: &mut Rows, now: Timestamp) {
         let due = self.moves.get(photo).map_or(now, |pending| pending.due);
         self.put_move(photo, PendingMove { to, due }, rows);
     }
 
-    /// Locks a photo against other calls until `due`.
+    /// Takes a photo from the queue, so that no other call takes it until `due`.
     fn take(&mut self, photo: Box<str>, to: PhotoPlace, due: Timestamp, rows: &mut Rows) -> PhotoMove {
         self.put_move(&photo, PendingMove { to, due }, rows);
         PhotoMove { photo, to }
@@ -56,7 +56,7 @@ impl Reports {
         rows.add(|| [Row::PhotoMove(photo.into(), Some(pending))]);
     }
 
-    /// Adds an erased report. If it was public, it can be found by time, too.
+    /// Adds an erased report. If it was public, queries still count it, so it is also added by time.
     pub(super) fn insert_erased(&mut self, erased: &Arc<ErasedReport>) {
         self.last_key = self.last_key.max(Some(erased.key));
         self.erased.insert(erased.key, Arc::clone(erased));
@@ -97,7 +97,7 @@ impl Reports {
         of_sender.map(|(key, _)| *key).collect()
     }
 
-    /// Returns the keys of at most `max` reports made before the given time, oldest first, hidden ones included.
+    /// Returns the keys of at most `max` reports made before the given time, oldest first, including hidden reports.
     fn oldest(&self, before: Timestamp, max: u32) -> Vec<ReportKey> {
         let visible = self.by_time.range(..(before, ReportKey::FIRST)).map(|((made, key), _)| (*made, *key));
         let hidden = self.hidden.values().map(|report| (report.content.created_at, report.key));
@@ -109,7 +109,7 @@ impl Reports {
 }
 
 impl State {
-    /// Hides, shows or erases a report; false if that was done already.
+    /// Hides, shows or erases a report. Returns `false` if the report is already hidden, visible or erased.
     fn moderate(
         &mut self,
         moderation: Moderation,
@@ -128,7 +128,7 @@ impl State {
             return Err(StoreError::report_mismatch(key, made_at));
         }
         match action {
-            // The report is hidden already. The revision grows because the report no longer waits.
+            // A waiting report is hidden already. The revision grows, because the report no longer waits.
             ModerationAction::Hide if was_waiting => self.reports.bump_revision(),
             ModerationAction::Hide if !is_hidden => self.reports.get_mut().hide(key),
             ModerationAction::Show if is_hidden => self.reports.get_mut().show(key),
@@ -221,7 +221,7 @@ impl ModerationStore for LocalStore {
 
     async fn forget_senders(&self, until: Timestamp) -> Result<(), StoreError> {
         let is_old = move |waiting: &Waiting| waiting.since <= until && waiting.origin.sender.is_some();
-        // Checked without a write, because servers poll this method.
+        // Servers poll this method, so it must not write if no report has an old sender.
         if !self.state().reports.value.waiting.values().any(is_old) {
             return Ok(());
         }
@@ -252,7 +252,7 @@ impl ModerationStore for LocalStore {
     }
 
     async fn take_photo_move(&self, lease: Duration) -> Result<Option<PhotoMove>, StoreError> {
-        // Checked without a write, because servers poll this method.
+        // Servers poll this method, so an empty queue must not cause a write.
         if self.state().reports.value.moves.is_empty() {
             return Ok(None);
         }
@@ -286,7 +286,7 @@ impl ModerationStore for LocalStore {
         let PhotoMove { photo, to } = completed.clone();
         let write = self.write(move |state, rows, now| {
             let moves = &mut state.reports.get_mut_untracked().moves;
-            // The target may have changed during the move.
+            // If the target has changed during the move, the photo stays queued.
             let left = moves.remove(&photo).filter(|pending| pending.to != to);
             let left = left.map(|pending| PendingMove { due: now, ..pending });
             if let Some(left) = left {

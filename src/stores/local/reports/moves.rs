@@ -5,14 +5,14 @@ use crate::model::{PhotoPlace, Timestamp};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::stores) struct PendingMove {
     pub(in crate::stores) to: PhotoPlace,
-    /// The time from which it may be taken.
+    /// The time from which a server may take the photo.
     pub(in crate::stores) due: Timestamp,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct MoveQueue {
     by_photo: OrdMap<Box<str>, PendingMove>,
-    /// Moves and deletions by due time. Deletions come last.
+    /// Photos to move, by due time. They come before the photos to delete.
     moves: OrdSet<(Timestamp, Box<str>)>,
     deletions: OrdSet<(Timestamp, Box<str>)>,
 }
@@ -46,7 +46,7 @@ impl MoveQueue {
         Some(previous)
     }
 
-    /// Returns the photo that may be taken next, if any.
+    /// Returns the photo that a server may take next, if one is due.
     pub(super) fn next(&self, now: Timestamp) -> Option<(Box<str>, PendingMove)> {
         let mut first = [&self.moves, &self.deletions].into_iter().filter_map(OrdSet::get_min);
         let (_, photo) = first.find(|(due, _)| *due <= now)?;
