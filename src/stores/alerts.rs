@@ -13,7 +13,7 @@ const DAY: Duration = Duration::from_hours(24);
 /// The maximum number of messages on a page of a history.
 const PAGE: usize = 1000;
 
-/// How far back the first read for a page goes. Long enough for a full page if a flood is confirmed all the time (208 days).
+/// How far back the first read for a page goes. Usually enough: 1,000 messages about one continuous flood take 208 days.
 const RECENT: Duration = Duration::from_hours(24 * 300);
 
 /// Which alert messages to return.
@@ -22,7 +22,7 @@ pub enum AlertQuery {
     /// The messages in force about the selected areas, ordered by `area_id`. A minimum state leaves out messages about a lower
     /// state; for a `Cancel` message, the state that has ended counts.
     InForce(FloodQuery),
-    /// The message in force about the imaginary flood of the exercise.
+    /// The message in force of the exercise: an imaginary flood in each hour, for testing alert hubs.
     Exercise,
     /// One message.
     One(AreaId, MessageKey),

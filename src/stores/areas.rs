@@ -37,7 +37,7 @@ impl AreaQuery {
     }
 }
 
-/// Computes the outlines of the cities, outside the threads that serve requests, and returns the places of a store with them.
+/// Returns the places of a store, after computing the outlines of the cities outside the threads that serve requests.
 pub(crate) async fn places_with_cities(store: &dyn Store) -> Result<Versioned<Arc<Places>>, StoreError> {
     let places = store.places().await?;
     let task = off_thread(move |_| {

@@ -60,9 +60,8 @@ impl AttentionList {
         Self { store, cached: Throttle::new(PERIOD, Arc::clone(&clock)), clock, rules }
     }
 
-    /// Returns the list. It reflects a new report, reading or change at once, and the effects of time and of waiting reports
-    /// within a minute. If the data has changed less than two seconds after the last computation, waits until these two seconds
-    /// are over.
+    /// Returns the list. It reflects a new report, reading or change at once, and effects of time and waiting reports within a
+    /// minute. Waits up to two seconds if the data has changed soon after the last computation.
     pub(crate) async fn get(&self) -> Result<Arc<Vec<AttentionItem>>, StoreError> {
         let key = self.key().await?;
         if let Some((Ok((cached_key, list)), _)) = self.cached.last_value()
@@ -74,7 +73,7 @@ impl AttentionList {
         self.cached.get(computation).await.map(|(_, list)| list).map_err(from_shared)
     }
 
-    /// Returns the cached list if it is less than two seconds old, even if the data has changed since then. Otherwise like `get`.
+    /// Returns the cached list if it is less than two seconds old, even if the data has changed. Otherwise calls `get`.
     pub(crate) async fn recent(&self) -> Result<Arc<Vec<AttentionItem>>, StoreError> {
         match self.cached.last_value() {
             Some((recent, true)) => recent.map(|(_, list)| list).map_err(from_shared),

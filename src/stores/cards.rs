@@ -7,7 +7,7 @@ use super::StoreError;
 use crate::auth::random;
 use crate::model::{Card, CardHolder, CardId, Report, ReportContent, Timestamp, WaitingOrigin};
 
-/// Cards. Each card permits one report.
+/// Stores cards. Each card permits its holder to send one report.
 #[async_trait]
 pub trait CardStore {
     /// Creates a card with a random identifier that nobody can guess.
@@ -17,7 +17,7 @@ pub trait CardStore {
     /// [`StoreError::Unavailable`], [`StoreError::Backend`].
     async fn create_card(&self, holder: CardHolder) -> Result<Arc<Card>, StoreError>;
 
-    /// Creates a card with an identifier that the caller chose and nobody can guess. **Default: an error**
+    /// Creates a card with the identifier `_id`, which must be hard to guess. **Default: an error**
     ///
     /// # Errors
     ///

@@ -47,9 +47,9 @@ macro_rules! decorator {
         /// # Contract
         ///
         /// A decorator fulfils the contract of [`Store`]. It passes the same test suite, except for what it refuses or hides.
-        /// What it adds to a result or leaves out must depend only on the inner store's data; otherwise
-        /// [`revision`](Self::revision) must also grow when that changes. Results keep the revision and the validity of the inner
-        /// store ([`Versioned::map`]).
+        /// What it adds to a result or leaves out must depend only on the inner store's data; if it depends on anything else,
+        /// [`revision`](Self::revision) must also grow when that changes. A result keeps the revision and the validity of the
+        /// inner store's result ([`Versioned::map`]).
         ///
         /// # Example
         ///
@@ -113,7 +113,7 @@ macro_rules! decorator {
         }
 
         $(
-            // If the list below lacked a method, the trait's default would run instead of the inner store's method.
+            // Checks that the list below is complete: for a missing method, the trait's default would run, not the inner store's.
             #[deny(clippy::missing_trait_methods)]
             #[async_trait]
             impl<T: Decorator> $part for T {

@@ -21,7 +21,7 @@ pub struct FloodQuery {
 }
 
 impl FloodQuery {
-    /// Whether the query selects `area` while the area has this status.
+    /// Whether the query selects `area` with this status.
     #[must_use]
     pub(crate) fn matches(&self, area: &Area, status: &FloodStatus) -> bool {
         let high_enough = |minimum| status.current().is_some_and(|current| current.state >= minimum);
@@ -221,8 +221,7 @@ pub trait FloodStore {
         Ok(map.map(|_| logs))
     }
 
-    /// Returns how many entries [`flood_entries`](Self::flood_entries) would return, at most `most`. **Default: reads the
-    /// entries**
+    /// Returns how many entries [`flood_entries`](Self::flood_entries) would return, at most `most`. **Default: reads them**
     async fn count_flood_entries(&self, query: &EntryQuery, most: u64) -> Result<u64, StoreError> {
         let logs = self.flood_entries(query).await?.value;
         Ok(logs.iter().map(|(_, entries)| entries.len() as u64).sum::<u64>().min(most))
@@ -244,7 +243,7 @@ pub trait FloodStore {
     /// areas. Undoing a batch also restores the times of the earlier states ([`LogEntry::restoring`]). A batch can be undone for
     /// [`UNDOABLE`](crate::model::UNDOABLE); undoing it twice changes nothing. If a request with the same
     /// [key](BatchRequest::request) succeeded within [`REPEATABLE`](crate::model::REPEATABLE), the call changes nothing and
-    /// returns the first outcome. If that request still runs, the call waits for it. **Default: an error**
+    /// returns the first outcome. If such a request is still running, the call waits for it. **Default: an error**
     ///
     /// # Errors
     ///

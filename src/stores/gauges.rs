@@ -41,8 +41,8 @@ pub trait GaugeStore {
         Ok(most.min(readings as u64))
     }
 
-    /// Stores a gauge and its readings, in one atomic change. If the gauge exists, replaces its name, its place, and the readings
-    /// that have the same times as new ones. Returns the number of stored readings.
+    /// Stores a gauge and its readings, in one atomic change. If the gauge exists, replaces its name, its place and its readings
+    /// with the same times. Returns the number of stored readings.
     ///
     /// A new or moved gauge belongs to the province in which it lies. Any other gauge keeps its province.
     async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError>;

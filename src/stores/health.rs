@@ -46,6 +46,6 @@ pub struct Overview {
     pub newest_report: Option<Timestamp>,
     /// The date of the newest gauge reading; `None` if there is none.
     pub newest_reading: Option<Timestamp>,
-    /// The number of areas in each state: first state 1, last state 4.
+    /// The number of areas in each state, in the order of the states 1 to 4.
     pub flooded_areas: [u64; 4],
 }

@@ -16,11 +16,10 @@ use crate::model::{CardId, Timestamp, Upload};
 /// Received uploads are a work queue for all servers: a server takes an upload for the duration of a lease. If the lease ends
 /// before the server has finished, another server can take the upload. Only publishing an image changes the reports.
 ///
-/// By default, each method uses the store's [`ServiceState`](super::ServiceState). [`CardStore::show_card_image`] publishes the
-/// images.
+/// By default, the methods use the store's [`ServiceState`](super::ServiceState) and [`CardStore::show_card_image`].
 #[async_trait]
 pub trait ImageStore: CardStore + ReportStore + ServiceStore {
-    /// Returns the secret that signs upload addresses: the `new` of the very first call on any server.
+    /// Returns the secret that signs upload addresses: the value `new` of the very first call on any server.
     async fn signing_key(&self, new: &Secret) -> Result<Secret, StoreError> {
         Ok(state(self)?.with(|service, _| service.signing_key.get_or_insert_with(|| new.clone()).clone()))
     }
@@ -83,8 +82,8 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(state(self)?.with(|service, _| service.uploads.waiting(|_| true)))
     }
 
-    /// Takes the received upload that has been due for longest; of equal ones, the one with the lowest card identifier. No other
-    /// call takes it during the `lease`. Returns `None` if no upload is due. An upload is due only once the card has its report.
+    /// Takes the received upload that has been due for longest (if equal, of the lowest card identifier). No other call takes it
+    /// during the `lease`. Returns `None` if no upload is due. An upload is not due before the card has its report.
     async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
         let state = state(self)?;
         for card in state.with(|service, now| service.uploads.due(now)) {
@@ -101,8 +100,8 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(None)
     }
 
-    /// Makes a received upload due only after `delay`, so that no call takes it before. Servers extend a lease or retry later
-    /// with this method. Does nothing unless the upload is *received*.
+    /// Makes a received upload due again after `delay`; until then, no call takes it. Servers use this to extend a lease, or to
+    /// retry later. Does nothing unless the upload is *received*.
     async fn postpone_upload(&self, upload: &Upload, delay: Duration) -> Result<(), StoreError> {
         state(self)?.with(|service, now| service.uploads.postpone(upload, now.saturating_add(delay)));
         Ok(())
@@ -116,7 +115,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
     }
 
     /// Sets the `image_url` of the card's report to exactly `image`, and returns whether this call set it. Does nothing unless
-    /// the upload is *received*. If the report has an image already, only ends that state.
+    /// the upload is *received*. Afterwards it is no longer *received*, even if the report already had an image.
     ///
     /// The server passes the [name of the photo](crate::model::is_photo_name), and builds the address when the report is read,
     /// because the address of photos can change.

@@ -136,7 +136,7 @@ pub trait Store:
         Ok(None)
     }
 
-    /// Releases the resources of the backend. Called once, after the last call. **Default: does nothing**
+    /// Releases the resources of the backend. The server calls it once, after all other calls. **Default: does nothing**
     async fn close(&self) {}
 }
 

@@ -104,7 +104,7 @@ pub trait ModerationStore: ReportStore {
         Ok(None)
     }
 
-    /// Removes a moved photo from the queue. If its target has changed meanwhile, it is due again. **Default: does nothing**
+    /// Removes a moved photo from the queue, or makes it due again if its target has changed. **Default: does nothing**
     async fn end_photo_move(&self, _completed: &PhotoMove) -> Result<(), StoreError> {
         Ok(())
     }

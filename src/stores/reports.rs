@@ -114,9 +114,8 @@ pub trait ReportStore {
     /// [`StoreError::NotFound`].
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError>;
 
-    /// Returns up to `most` reports in the order of their keys, beginning with `first`: of all disasters, with training reports,
-    /// of any date. If `first` is `None`, returns only the report with the highest key. **Default: reads all reports**, but
-    /// leaves out those dated in the future
+    /// Returns up to `most` reports by ascending key, from `first` on: of all disasters and dates, trainings included. If `first`
+    /// is `None`, returns only the one with the highest key. **Default: reads all reports but those dated in the future**
     async fn reports_from(
         &self,
         first: Option<ReportKey>,

@@ -86,7 +86,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// Adds the numbers of alerts in force, and of flooded areas without an alert: nobody has confirmed their state for long.
+    /// Adds the numbers of alerts in force, and of flooded areas without an alert, whose state nobody has confirmed for long.
     pub(super) fn add_alerts(&mut self, in_force: u64) {
         let flooded =
             self.rows.iter().find(|(name, _)| *name == "flooded areas").map_or(0, |(_, count)| *count);

@@ -25,7 +25,7 @@ impl<T: Target> Import<'_, T> {
         )
     }
 
-    /// Imports the log of flood states. Counts the areas with new or changed entries up to their newest stored entry.
+    /// Imports the log of flood states. Counts the areas whose past it changes (entries up to the newest stored one).
     pub(super) fn flood_states(&mut self) -> Result<(), OpenError> {
         let (places, now) = (self.places.clone(), self.now);
         let newest = self.target.newest_changes()?;

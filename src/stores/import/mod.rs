@@ -60,7 +60,7 @@ enum RowStatus {
     Unchanged,
 }
 
-/// Takes one of the stored items with this key. Returns `false` if none is left.
+/// Takes one item with this key. `stored` has the number of items for each key. Returns `false` if no item is left.
 fn take_match<K: Eq + Hash>(stored: &mut HashMap<K, usize>, key: &K) -> bool {
     let count = stored.get_mut(key).filter(|count| **count > 0);
     count.map(|count| *count -= 1).is_some()
@@ -70,7 +70,7 @@ fn take_match<K: Eq + Hash>(stored: &mut HashMap<K, usize>, key: &K) -> bool {
 type Sink<'s, V> = &'s mut dyn FnMut(FolderRow<V>) -> Result<(), OpenError>;
 
 impl<T: Target> Import<'_, T> {
-    /// Imports the rows of a file in batches, and counts them.
+    /// Imports the rows of a file in batches, and adds their number to the summary.
     fn import_file<V>(
         &mut self,
         file: FolderFile,

@@ -5,7 +5,7 @@ use crate::data::folder::{FolderFile, FolderRow, ReportRow};
 use crate::model::{Card, PartnerPost, ReportContent, ReportDigest, ReportKey};
 use crate::stores::OpenError;
 
-/// Returns the complete content of a report as a text, to compare reports.
+/// Returns the complete content of a report as text, for comparing reports.
 fn content_key(content: &ReportContent) -> String {
     format!("{content:?}")
 }
@@ -35,7 +35,7 @@ impl<T: Target> Import<'_, T> {
         self.target.complete_reports()
     }
 
-    /// Adds the new reports among rows with keys. Fails if the store has a different report with one of these keys.
+    /// Adds the rows with keys whose reports are new. Fails if the store has a different report with one of these keys.
     fn import_keyed(&mut self, file: FolderFile, rows: Vec<FolderRow<ReportRow>>) -> Result<(), OpenError> {
         let keys: Vec<_> = rows.iter().filter_map(|row| row.value.key).collect();
         let stored_reports = self.find_reports(&keys)?;
@@ -97,7 +97,7 @@ impl<T: Target> Import<'_, T> {
         Ok(reports.into_iter().map(|report| (report.key, report)).collect())
     }
 
-    /// Returns for each row whether its report was erased. Compares contents, because a row may have another key or none.
+    /// Returns for each row whether its report was erased. Compares contents, because the row may have another key, or no key.
     fn are_erased(&mut self, rows: &[FolderRow<ReportRow>]) -> Result<Vec<bool>, OpenError> {
         let digests: Vec<_> = rows.iter().map(|row| ReportDigest::new(&row.value.content)).collect();
         let erased = self.target.erased_digests(&digests)?;

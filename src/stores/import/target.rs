@@ -136,7 +136,7 @@ pub(in crate::stores) trait ReportTarget {
     fn add_erased(&mut self, rows: Vec<ErasedReport>) -> Result<(), OpenError>;
 
     /// Calls `moved` with the position and the stored location of each report. If `moved` returns a new location, stores it.
-    /// Returns the number of moved reports. With `areas`, only reports in these areas need to be checked.
+    /// Returns the number of moved reports. With `areas`, it is enough to check the reports in these areas.
     fn move_reports(
         &mut self,
         areas: Option<&[AreaId]>,
@@ -159,7 +159,7 @@ pub(in crate::stores) trait SourceTarget {
 
     fn find_posts(&mut self, ids: &[i64]) -> Result<Vec<PartnerPost>, OpenError>;
 
-    /// Adds posts. No stored post has the identifier or the report of one of them.
+    /// Adds posts. The caller ensures that no stored post has one of their identifiers or reports.
     fn add_posts(&mut self, rows: Vec<PartnerPost>) -> Result<(), OpenError>;
 }
 

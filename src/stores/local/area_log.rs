@@ -63,8 +63,7 @@ impl AreaLog {
         self.0.last().map(|logged| logged.entry.change())
     }
 
-    /// Returns the change in effect at the start of a period, and all later ones until its end. Costs O(log n + number of
-    /// changes).
+    /// Returns the change in effect when a period starts, and all later ones until it ends. Costs O(log n + number of changes).
     pub(super) fn changes_within(&self, period: &Period) -> impl Iterator<Item = StateChange> {
         let first = self.count_until(period.start()).saturating_sub(1);
         let end = period.end();
@@ -107,7 +106,7 @@ impl AreaLog {
 
     /// Returns the number of entries at or before the moment.
     fn count_until(&self, moment: Timestamp) -> usize {
-        // Most queries are about the present: then all entries count, without a search.
+        // Most queries are about the present: then all entries count, and no search is needed.
         if self.0.last().is_none_or(|last| last.entry.at <= moment) {
             return self.0.len();
         }

@@ -35,7 +35,7 @@ pub(super) struct Floods {
 }
 
 impl Floods {
-    /// Builds the logs of the areas from the log of a data set, which must be oldest first. Ignores entries of other areas.
+    /// Builds the logs of the areas from the log of a data set, which must be oldest first. Ignores unknown areas.
     pub(super) fn new(areas: Arc<AreaSet>, log: Vec<FloodChange>) -> Self {
         let logs = std::iter::repeat_n(AreaLog::default(), areas.len()).collect();
         let mut floods = Self {
@@ -67,7 +67,7 @@ impl Floods {
         }
     }
 
-    /// Adds batches, ascending by number, to a complete log. The entries of a batch that undoes another get the restored times.
+    /// Adds batches, ascending by number, to a complete log. If one undoes another, its entries get the restored states' times.
     pub(super) fn add_batches(&mut self, batches: Vec<FloodBatch>) {
         for batch in batches {
             let batch = Arc::new(batch);
@@ -219,7 +219,6 @@ impl Floods {
 }
 
 impl State {
-    /// Logs the change, with a time that is later than the last change of the area.
     fn set_flood_state(&mut self, change: SetFloodState, now: Timestamp) -> Result<FloodChange, StoreError> {
         let SetFloodState { area, state, by } = change;
         let floods = &self.floods.value;
@@ -290,7 +289,7 @@ impl FloodStore for LocalStore {
     async fn flood_series(&self, query: &HistoryQuery) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
         let (state, query) = (self.state(), query.clone());
         read_long(move |cancel| {
-            // Whole hours are counted, so the first one may start before the period.
+            // The series counts whole hours, and the first hour may start before the period.
             let hours = query.period.whole_hours();
             let selected = state.floods.value.logs_in(&query.selector);
             let points = series(

@@ -50,7 +50,7 @@ impl Shared {
 /// Sends the result of a change to its caller. The argument is the result of writing the rows.
 pub(in crate::stores) type Reply = Box<dyn FnOnce(Result<(), &str>) + Send>;
 
-/// Applies a change to a state, adds the rows to write, and returns how to send the result. A panic leaves the state unchanged.
+/// Applies a change to a state, adds the rows to write, and returns the `Reply`. A panic leaves the state unchanged.
 pub(in crate::stores) type Change = Box<dyn FnOnce(&mut State, &mut Vec<Row>, Timestamp) -> Reply + Send>;
 
 pub(in crate::stores) enum Command {

@@ -59,7 +59,7 @@ impl LocalStore {
         self.current.load_full()
     }
 
-    /// Applies `change` to a copy of the state, and writes the rows that it adds. If `change` fails, the state stays unchanged.
+    /// Applies `change` to a copy of the state, and writes the rows that `change` adds. If it fails, the state stays unchanged.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         change: impl FnOnce(&mut State, &mut Rows, Timestamp) -> Result<T, StoreError> + Send + 'static,
@@ -83,7 +83,7 @@ impl LocalStore {
     }
 }
 
-/// Runs a long read outside the threads that serve requests. The read checks for each item whether it was cancelled.
+/// Runs a long read outside the threads that serve requests. The read must check its `CancelFlag` for each item.
 async fn read_long<T: Send + 'static>(
     read: impl FnOnce(&CancelFlag) -> Result<T, Cancelled> + Send + 'static,
 ) -> Result<T, StoreError> {
@@ -94,7 +94,7 @@ async fn read_long<T: Send + 'static>(
         .map_err(|cancelled| backend_error(cancelled.into()))
 }
 
-/// Counts at most `max` items.
+/// Counts the items, up to `max`.
 fn count_items<T>(items: impl Iterator<Item = T>, max: u64, cancel: &CancelFlag) -> Result<u64, Cancelled> {
     let mut count = 0;
     for _ in items {

@@ -22,7 +22,7 @@ pub(in crate::stores) enum Row {
     Gauge(Arc<Gauge>),
     /// A reading with the identifier of its gauge.
     Reading(Arc<str>, Observation),
-    /// Leaves the visibility of a stored report unchanged.
+    /// Replaces a stored report, but not its visibility.
     Report(Arc<Report>),
     Visibility(ReportKey, Visibility),
     /// Replaces a report, its card and the card's image.
@@ -55,7 +55,7 @@ impl Row {
     }
 }
 
-/// The rows that a change writes. Without a journal, it records none.
+/// The rows that a change writes. Without a journal, `add` does nothing.
 pub(in crate::stores) struct Rows(Option<Vec<Row>>);
 
 impl Rows {
