@@ -54,13 +54,13 @@ pub(crate) async fn undo_batch(
     apply_batch(store, metrics, places.areas(), request).await
 }
 
-/// Returns the key of a request, if the client sent an `Idempotency-Key`.
+/// Returns the client's key and a digest of the request; `None` without an `Idempotency-Key` header.
 fn request_key(key: IdempotencyKey, action: &str, content: Map<String, Value>) -> Option<RequestKey> {
     let request = json!({ action: content }).to_string();
     key.0.map(|id| RequestKey { id, digest: *blake3::hash(request.as_bytes()).as_bytes() })
 }
 
-/// Resolves the areas of the changes.
+/// Converts the changes of the body to batch items. Fails if an area is unknown, or if two changes name the same area.
 fn batch_items(areas: &AreaSet, changes: Vec<BatchItemBody>) -> Result<Vec<BatchItem>, Problem> {
     let mut by_geometry: HashMap<&str, Vec<AreaId>> = HashMap::new();
     if changes.iter().any(|change| matches!(change.area, AreaName::Geometry(_))) {
@@ -93,7 +93,7 @@ fn batch_items(areas: &AreaSet, changes: Vec<BatchItemBody>) -> Result<Vec<Batch
     if unknown.is_empty() { Ok(items) } else { Err(Problem::unknown_areas(unknown)) }
 }
 
-/// Stores the batch and counts its changes in the metrics. A preview does neither, and returns no number.
+/// Stores the batch and counts its changes in the metrics. A preview does neither, and its batch number is `null`.
 async fn apply_batch(
     store: &Arc<dyn Store>,
     metrics: &Metrics,
@@ -145,7 +145,7 @@ async fn apply_batch(
 fn batch_json(areas: &AreaSet, batch: &FloodBatch) -> Value {
     let changed = batch.changes.iter().map(|(area, state)| {
         let mut change = area_members(areas, *area);
-        // As in `/floods`, a dry area has no time.
+        // A dry area has no `last_updated`, as in the responses of `/floods`.
         change.extend(object_members(json!({ "state": state, "last_updated": state.map(|_| batch.at) })));
         change
     });
@@ -156,7 +156,7 @@ fn batch_json(areas: &AreaSet, batch: &FloodBatch) -> Value {
     })
 }
 
-/// Returns the members that identify an area; the names are null if it no longer exists.
+/// Returns the JSON members that identify an area. The names are null if the area no longer exists.
 pub(crate) fn area_members(areas: &AreaSet, id: AreaId) -> Map<String, Value> {
     let area = areas.position(id).map(|position| &areas[position]);
     object_members(json!({
@@ -173,7 +173,7 @@ pub(crate) fn object_members(value: Value) -> Map<String, Value> {
     }
 }
 
-/// Counts the alerts that a batch would trigger immediately.
+/// Counts, by type, the alert messages that a batch would trigger immediately.
 async fn alert_counts(store: &dyn Store, batch: &FloodBatch) -> Result<Value, Problem> {
     let query = EntryQuery {
         selector: AreaSelector::default(),

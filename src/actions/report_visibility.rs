@@ -26,7 +26,7 @@ pub(crate) async fn set_report_visibility(
         read_visibility(&body.0).map_err(|faults| Problem::faults(&faults))?;
     let action = if hidden { ModerationAction::Hide } else { ModerationAction::Show };
     let changed = store.moderate(&Moderation { report, made_at: None, action, by, reason }).await?;
-    // Fails if the new revision cannot be read, because responses cached earlier may still contain the report.
+    // If the store cannot return the new revision, the request fails: responses cached earlier may still contain the report.
     follower.withdrawn_revision().note(store.revision(Resource::Reports).await?);
     if let Some(archive) = archive {
         archive.withdraw().await?;

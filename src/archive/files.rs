@@ -14,13 +14,13 @@ use crate::model::{AreaLayer, AreaOutline, AreaSet, GaugeLayer, Geometry, Layer,
 
 pub(super) const AREAS: &str = "areas.geojson";
 pub(super) const REPORTS: &str = "reports.csv";
-/// Columns of reports that are never published: they contain the identifier of the card.
+/// Report columns that the archive never publishes, because they contain the identifier of the card.
 const PRIVATE_COLUMNS: [&str; 2] = ["url", "image_url"];
 const TEXT_COLUMNS: [&str; 2] = ["title", "text"];
 /// Length of a degree of latitude on a sphere with the Earth's mean radius.
 const METRES_PER_DEGREE: f64 = 111_195.0;
 
-/// Returns the size and digest of a file as data packages state them. Flushes the file to the disk.
+/// Returns the size of a file in bytes, and its SHA-256 digest as in a data package. Flushes the file to the disk first.
 pub(super) fn size_and_digest(path: &Path) -> io::Result<(u64, String)> {
     let (mut file, mut digest, mut size) = (File::open(path)?, Context::new(&SHA256), 0);
     file.sync_all()?;
@@ -60,7 +60,7 @@ impl TableFile {
     }
 }
 
-/// The reports of a month as a GeoJSON file that is being written.
+/// A GeoJSON file that is being written: the areas, or the reports of a month.
 struct FeatureFile {
     path: PathBuf,
     rows: u64,
@@ -95,7 +95,7 @@ impl FeatureFile {
     }
 }
 
-/// Writes the areas, and returns the description of the file.
+/// Writes the areas. Returns the entry for this file in the data package.
 pub(super) fn write_areas(folder: &Path, areas: &Arc<AreaSet>, tables: &TableSchema) -> io::Result<Value> {
     let mut file = FeatureFile::create(folder.join(AREAS))?;
     let outlines = (0..areas.len()).map(AreaOutline::Area).collect();
@@ -110,9 +110,9 @@ pub(super) fn write_areas(folder: &Path, areas: &Arc<AreaSet>, tables: &TableSch
 
 pub(super) struct MonthFiles<'a> {
     tables: &'a TableSchema,
-    /// Indexes of the published columns of reports.
+    /// Indexes of the report columns to publish.
     public: Vec<usize>,
-    /// Grid of rounded places, in degrees; zero disables rounding.
+    /// Grid step in degrees, to which the places of reports are rounded; zero disables rounding.
     step: f64,
     oldest: Option<Timestamp>,
     changes: TableFile,
@@ -161,7 +161,7 @@ impl<'a> MonthFiles<'a> {
         Ok(())
     }
 
-    /// Adds the reports and gauge readings of a day, and remembers the time of the oldest report.
+    /// Adds the reports and gauge readings of one day. Records the time of the oldest report.
     pub(super) fn add_day(&mut self, reports: &Layer, gauges: &GaugeLayer) -> io::Result<()> {
         if let Layer::Reports(layer) = reports {
             for (index, report) in layer.reports.iter().enumerate() {
@@ -193,7 +193,7 @@ impl<'a> MonthFiles<'a> {
         Ok(())
     }
 
-    /// Returns the descriptions of the files, and the time of the oldest report.
+    /// Completes the files. Returns their entries in the data package, and the time of the oldest report.
     pub(super) fn finish(self) -> io::Result<(Vec<Value>, Option<Timestamp>)> {
         let Self { changes, reports, features, readings, oldest, .. } = self;
         let descriptions = vec![
@@ -222,7 +222,7 @@ fn rounded(at: Coord<f64>, step: f64) -> Coord<f64> {
     if step == 0.0 {
         return at;
     }
-    // Six decimals are a tenth of a metre.
+    // Six decimals of a degree are about a tenth of a metre.
     let round = |degrees: f64| ((degrees / step).round() * step * 1e6).round() / 1e6;
     Coord { x: round(at.x), y: round(at.y) }
 }

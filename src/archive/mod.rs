@@ -1,8 +1,8 @@
 //! The public archive: files for researchers, one folder for each month, without personal data.
 //!
-//! Only the files are stored. The description of a month has the number of the newest moderation log entry at the time its data
-//! was read; a later entry about a report of that month withdraws the month. Each server reads the log every few seconds and
-//! remembers the newest entry of each month, so that a download needs no query.
+//! The archive has no state except its files. The data package of a month contains the number of the newest moderation log entry
+//! when its data was read. A later entry about a report of that month withdraws the month. Each server reads the log every few
+//! seconds and remembers the newest entry of each month, so that a download needs no query.
 
 mod files;
 mod month;
@@ -61,7 +61,7 @@ impl Archive {
         Ok(months)
     }
 
-    /// Reads the packages in the folder of the archive; leaves out months that cannot be read.
+    /// Reads the data packages of all months in the archive's folder. Skips months that cannot be read.
     async fn read_packages(&self) -> BTreeMap<Month, Package> {
         let folder = self.folder.clone();
         let read = |entry: DirEntry| {
@@ -74,13 +74,13 @@ impl Archive {
         task.await.unwrap_or_default()
     }
 
-    /// Returns the description of the areas; `None` if they are not written yet.
+    /// Returns the data package of the areas; `None` if the areas have not been written yet.
     pub(crate) async fn areas(&self) -> Option<Package> {
         let folder = self.folder.clone();
         off_thread(move |_| Package::read(&folder).ok()).await.ok().flatten()
     }
 
-    /// Opens a file of a month, or a file for all months. Returns `None` if it is missing or not public.
+    /// Opens a file of a month, or without `month` a file of the areas. Returns `None` if the file is missing or not public.
     pub(crate) async fn file(
         &self,
         month: Option<&str>,
@@ -98,15 +98,15 @@ impl Archive {
         Ok(off_thread(move |_| archive.open(month, &name)).await.ok().flatten())
     }
 
-    /// Returns `None` if the file is not as long as the package says, or if the month is withdrawn.
+    /// Returns `None` if the file's length differs from the data package, or if the month is withdrawn.
     fn open(&self, month: Option<Month>, name: &str) -> Option<(File, Resource)> {
         let folder = month.map_or_else(|| self.folder.clone(), |month| self.month_folder(month));
         let package = Package::read(&folder).ok()?;
         let resource = package.resource(&folder, name)?;
         let file = File::open(folder.join(name)).ok()?;
-        // The month may have been replaced since its description was read.
+        // The month's folder may have been replaced since the data package was read.
         let is_described = file.metadata().ok()?.len() == resource.bytes;
-        // Checked after opening: otherwise a month withdrawn between check and opening would still be served.
+        // Check after opening: a month could be withdrawn between an earlier check and the opening.
         let is_public = month.is_none_or(|month| self.is_public(month, &package));
         (is_described && is_public).then_some((file, resource))
     }
@@ -115,7 +115,7 @@ impl Archive {
         self.folder.join(month.to_string())
     }
 
-    /// Whether no report of the month was moderated, or erased for its age, after the month was written.
+    /// Whether the month may be served: after it was written, no report of it was moderated or became old enough to be erased.
     fn is_public(&self, month: Month, package: &Package) -> bool {
         let keep = self.config.reports.keep;
         let oldest = package.oldest_report.map(Timestamp::from).filter(|_| !keep.is_zero());

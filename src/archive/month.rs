@@ -38,7 +38,7 @@ impl Month {
         Self(self.0.checked_sub_months(chrono::Months::new(1)).unwrap_or(self.0))
     }
 
-    /// Returns the months from this one to `last`.
+    /// Returns the months from this one to `last`, both included.
     pub(crate) fn until(self, last: Self) -> impl Iterator<Item = Self> {
         iter::successors(Some(self), |month| Some(month.next())).take_while(move |month| *month <= last)
     }

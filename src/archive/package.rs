@@ -15,7 +15,7 @@ use crate::model::Timestamp;
 
 pub(super) const PACKAGE: &str = "datapackage.json";
 
-/// The parts of a folder's data package (Frictionless Data, version 1) that the server reads.
+/// The members of a data package (Frictionless Data, version 1) that the server reads.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Package {
     pub(crate) resources: Vec<Resource>,
@@ -42,7 +42,7 @@ impl Package {
         Ok(serde_json::from_slice(&fs::read(folder.join(PACKAGE))?)?)
     }
 
-    /// Returns the description of the file with this name, which can be the description file itself.
+    /// Returns the entry of the file with this name. `datapackage.json` does not list itself, so its entry is computed.
     pub(super) fn resource(&self, folder: &Path, name: &str) -> Option<Resource> {
         if name != PACKAGE {
             return self.resources.iter().find(|resource| resource.path == name).cloned();
@@ -53,7 +53,7 @@ impl Package {
     }
 }
 
-/// Writes the data package of a month, or of the areas.
+/// Writes the data package of a month, or without `month` of the areas.
 pub(super) fn write_package(
     folder: &Path,
     config: &Config,
@@ -86,7 +86,7 @@ pub(super) fn write_package(
     fs::write(folder.join(PACKAGE), serde_json::to_vec_pretty(&package)?)
 }
 
-/// Describes a written file: a table if it has columns, else features.
+/// Returns the data package's entry for a written file: a CSV table if `columns` are given, otherwise GeoJSON.
 pub(super) fn describe_file(
     name: &str,
     path: &Path,
@@ -116,7 +116,7 @@ pub(super) fn describe_file(
     Ok(resource)
 }
 
-/// Returns the field descriptor of a column, as in a Table Schema.
+/// Returns the Table Schema field descriptor of a column.
 fn field(Column { name, kind, description }: &Column) -> Value {
     let (kind, format) = match kind {
         Kind::Integer => ("integer", "default"),

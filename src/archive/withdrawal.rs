@@ -10,17 +10,17 @@ use super::{Archive, Month, Package};
 use crate::runtime::off_thread;
 use crate::stores::{ModerationQuery, StoreError};
 
-/// Interval of reading the moderation log, for moderation by other servers and commands.
+/// How often the server reads the moderation log, to notice moderation by other servers and by commands.
 const INTERVAL: Duration = Duration::from_secs(3);
-/// Entries read with one query.
+/// Maximum number of log entries in one query.
 const PAGE: u32 = 1_000;
 
 #[derive(Debug, Default)]
 pub(super) struct ModerationProgress {
-    /// The entries after the first number, up to the second, were read. Both are 0 if the log is empty. `None` before the first
-    /// read.
+    /// The range of log entries that were read: after the first number, up to the second. `(0, 0)` if the log is empty, `None`
+    /// before the first read.
     read: Option<(u64, u64)>,
-    /// Number of the newest entry about a report of each month.
+    /// For each month, the number of the newest entry about one of its reports.
     months: BTreeMap<Month, u64>,
 }
 
@@ -29,19 +29,19 @@ impl ModerationProgress {
         self.read.map(|(_, newest)| newest)
     }
 
-    /// Whether a month's data, read when `entry` was the newest one, is still current. False if later entries are unknown, or if
-    /// the log was restored and has no such entry.
+    /// Whether data of a month is current that was read when `entry` was the newest log entry. Also false if later entries have
+    /// not been read, or if the log was restored and does not contain `entry`.
     pub(super) fn is_current(&self, month: Month, entry: u64) -> bool {
         let is_known = self.read.is_some_and(|(after, newest)| (after..=newest).contains(&entry));
         is_known && self.months.get(&month).is_none_or(|newest| *newest <= entry)
     }
 
-    /// Adds the entries from `first` to `newest`; without `first`, only `newest`.
+    /// Records that the entries from `first` to `newest` were read; without `first`, only `newest`.
     fn add(&mut self, first: Option<u64>, newest: u64, months: &BTreeMap<Month, u64>) {
         self.read = match self.read {
             Some((after, known)) if newest > 0 => Some((after, known.max(newest))),
             None if newest > 0 => Some((first.unwrap_or(newest), newest)),
-            // The known entry is gone: the log was restored.
+            // The query returned no entry: the log is empty, or a restored log lacks the entry that was read last.
             _ => {
                 self.months.clear();
                 Some((0, 0))
@@ -70,11 +70,11 @@ impl Archive {
         let previous = self.moderation().newest();
         let first = match previous {
             Some(_) => previous,
-            // Entries older than every month in the folder withdraw none of them.
+            // Before the first read, start at the lowest entry number in the data packages: earlier entries withdraw no month.
             None => self.read_packages().await.values().map(|package| package.moderated).min(),
         };
         let limit = first.map_or(1, |_| PAGE);
-        // Read the first entry again: if it is gone, the log was restored.
+        // Query the entry `first` again: if it is missing, the log was restored.
         let after = first.unwrap_or_default().saturating_sub(1);
         let (mut newest, mut months, mut before) = (0, BTreeMap::new(), None);
         loop {
@@ -93,13 +93,13 @@ impl Archive {
             self.moderation().add(first, newest, &months);
             let archive = self.clone();
             let task = off_thread(move |_| months.into_keys().for_each(|month| archive.remove(month)));
-            // Panics are logged.
+            // The panic hook logs a panic of this task.
             drop(task.await);
         }
         Ok(())
     }
 
-    /// Deletes the files of a month if it is withdrawn.
+    /// Deletes the files of a month if the month is withdrawn.
     fn remove(&self, month: Month) {
         let folder = self.month_folder(month);
         let is_withdrawn = Package::read(&folder).is_ok_and(|package| !self.is_public(month, &package));
@@ -112,7 +112,7 @@ impl Archive {
         }
     }
 
-    /// Withdraws months at each interval, without end. Failures are retried.
+    /// Withdraws months periodically, without end. Tries again after failures.
     pub(super) async fn follow_log(&self) {
         loop {
             if let Err(error) = self.withdraw().await {

@@ -23,7 +23,7 @@ const DAY: Duration = Duration::from_hours(24);
 type Failure = Box<dyn Error + Send + Sync>;
 
 impl Archive {
-    /// The background task: withdraws months, and writes those that are due.
+    /// Returns the background task, which withdraws months and writes months that are due.
     pub(crate) fn task(&self) -> AdHoc {
         let archive = self.clone();
         AdHoc::on_liftoff("Public archive", |rocket| {
@@ -34,19 +34,19 @@ impl Archive {
         })
     }
 
-    /// Writes the months that are due at each interval, without end.
+    /// Writes the months that are due, periodically and without end.
     async fn write_periodically(&self) {
         let mut areas = None;
         loop {
             let archive = self.clone();
-            // Panics are logged.
+            // The panic hook logs a panic; the next round tries again.
             let written = on_own_thread(async move |_| archive.write_due(areas).await).await;
             areas = written.unwrap_or(areas);
             time::sleep(INTERVAL).await;
         }
     }
 
-    /// Writes the areas if their revision has changed, and the months that are due. Retries failures in the next round. Returns
+    /// Writes the areas if their revision has changed, and the months that are due. The next round repeats what failed. Returns
     /// the revision of the areas in the folder.
     async fn write_due(&self, areas: Option<Revision>) -> Option<Revision> {
         self.remove_leftovers();
@@ -59,7 +59,8 @@ impl Archive {
         revision.or(areas)
     }
 
-    /// Writes the areas and each month with data up to now, into a folder without an archive. Returns the number of months.
+    /// Writes the areas and all months with data, including the current month. Fails if the folder already contains an archive.
+    /// Returns the number of months.
     pub(crate) async fn write_all(&self) -> Result<usize, Failure> {
         if self.folder.join(PACKAGE).exists() {
             return Err("the folder has an archive already".into());
@@ -73,7 +74,8 @@ impl Archive {
         Ok(months.len())
     }
 
-    /// Returns the finished months that are missing or withdrawn, and those of the last two months that have new reports.
+    /// Returns the finished months that must be written: missing and withdrawn ones, and of the last two, those whose number of
+    /// reports has changed.
     async fn due(&self) -> Result<Vec<Month>, Failure> {
         let last = Month::containing(self.clock.now()).previous();
         let written = self.months().await?;
@@ -92,8 +94,8 @@ impl Archive {
         Ok(due)
     }
 
-    /// Returns the months from the first flood state or report to `last`. A binary search takes some ten small queries, which
-    /// count to at most 1, whatever the amount of data.
+    /// Returns the months from the first flood state or report to `last`. A binary search over all months finds the first one in
+    /// about ten steps. Its queries stay small, because they count to at most 1.
     async fn months_with_data(&self, last: Month) -> Result<Vec<Month>, StoreError> {
         let mut months: Vec<_> = Month::containing(Timestamp::EPOCH).until(last).collect();
         let (mut from, mut until) = (0, months.len());
@@ -112,7 +114,7 @@ impl Archive {
         self.store.count_reports(&reports_within(Window::Within(period(start, end)?)), max).await
     }
 
-    /// Writes the areas unless the folder has the revision `written`. Returns their revision.
+    /// Writes the areas, unless `written` is already their current revision. Returns the current revision.
     async fn write_areas(&self, written: Option<Revision>) -> Result<Revision, Failure> {
         let Versioned { revision, value: places, .. } = self.store.places().await?;
         if written != Some(revision) {
@@ -127,11 +129,11 @@ impl Archive {
         Ok(revision)
     }
 
-    /// Writes the folder of a month; replaces an older one when complete.
+    /// Writes a month to a new folder, which replaces the older folder of the month once it is complete.
     async fn write_month(&self, month: Month) -> Result<(), Failure> {
         let now = self.clock.now();
         let (start, end) = (month.start(), month.end().min(now));
-        // Read before the data, which may include a report that a later entry hides.
+        // Read this number before the data: if an entry hides a report later, the number shows that the data is outdated.
         let moderated = self.moderation().newest().unwrap_or_default();
         let part_folder = self.create_part(&month.to_string())?;
         let mut files = MonthFiles::create(&part_folder, &self.tables, &self.config.archive)?;
@@ -152,23 +154,23 @@ impl Archive {
         if !self.moderation().is_current(month, moderated) {
             return Err("a report of the month was hidden, shown or erased while it was written".into());
         }
-        // A folder cannot be replaced atomically: between the two steps the month is missing.
+        // A folder cannot be replaced atomically: between the two renames the month is missing.
         let (folder, old) = (self.month_folder(month), part_folder.with_extension("old"));
-        // An error here means that there is no older folder, or that the next step fails too.
+        // An error is ignored: either there is no older folder, or the next rename fails too.
         drop(fs::rename(&folder, &old));
         fs::rename(part_folder, folder)?;
         drop(fs::remove_dir_all(old));
         Ok(())
     }
 
-    /// Creates a folder to write in, with a unique name.
+    /// Creates a hidden folder with a unique name for unfinished files.
     fn create_part(&self, name: &str) -> io::Result<PathBuf> {
         let part = self.folder.join(format!(".{name}.{:016x}.part", RandomState::new().hash_one(0)));
         fs::create_dir_all(&part)?;
         Ok(part)
     }
 
-    /// Returns the states in effect at the start of a period, with their times, and all changes in it.
+    /// Returns the states in effect when a period starts, and all changes during the period, ordered by time.
     async fn changes(&self, start: Timestamp, end: Timestamp) -> Result<Vec<(u64, StateChange)>, StoreError> {
         let at_start = HistoryQuery { selector: AreaSelector::default(), period: period(start, start)? };
         let initial = self.store.flood_archive(&at_start).await?.value;
@@ -185,7 +187,7 @@ impl Archive {
         Ok(changes)
     }
 
-    /// Removes folders of failed writes, and replaced folders that are still there.
+    /// Removes the folders of failed writes (`.part`), and replaced folders that could not be removed (`.old`).
     fn remove_leftovers(&self) {
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let path = entry.path();

@@ -1,10 +1,10 @@
-//! Pre-rendered text of local areas.
+//! Pre-rendered JSON of local areas.
 
 use serde::Serialize;
 
 use crate::model::{Area, FloodCondition, FloodIdentity, FloodStatus};
 
-/// The last properties of a local area, which are not pre-rendered.
+/// The last properties of a local area. They depend on the layer, so they are not pre-rendered.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum TrailingProperties {
@@ -20,7 +20,7 @@ impl TrailingProperties {
         Self::State(FloodCondition(status))
     }
 
-    /// Appends the last properties and the closing brace to an object's other properties, after a comma.
+    /// Appends a comma, these properties and the closing brace. `out` must end with the object's other properties.
     pub(super) fn append(self, out: &mut Vec<u8>) -> serde_json::Result<()> {
         let start = out.len();
         serde_json::to_writer(&mut *out, &self)?;
@@ -29,27 +29,27 @@ impl TrailingProperties {
     }
 }
 
-/// Appends the properties that are the same in all layers, without the closing brace of the object.
+/// Appends an object with the properties that an area has in all layers, without the closing brace.
 pub(super) fn append_identity(area: &Area, out: &mut Vec<u8>) -> serde_json::Result<()> {
     serde_json::to_writer(&mut *out, &FloodIdentity::new(area))?;
     out.pop();
     Ok(())
 }
 
-/// The JSON text of consecutive areas, as if none was ever flooded, with the offsets of their last properties. Writes features in
-/// any state by copying everything between two states at once.
+/// The JSON text of consecutive areas that were never flooded, and where their last properties begin. To write areas of which
+/// some have a state, the text between two states is copied at once.
 #[derive(Debug)]
 pub(super) struct AreaText {
     text: Vec<u8>,
     offsets: Vec<Offsets>,
-    /// The last properties of an area that was never flooded, the same for each feature.
+    /// The last properties of an area that was never flooded. They are the same for every such area.
     dry: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Offsets {
     start: usize,
-    /// The end of its properties, without the last ones.
+    /// Where the area's last properties begin.
     identity: usize,
 }
 
@@ -60,7 +60,7 @@ impl AreaText {
         Ok(Self { text: Vec::new(), offsets: Vec::new(), dry })
     }
 
-    /// Appends a dry area, with what `before` and `after` write around its properties.
+    /// Appends an area that was never flooded. `before` and `after` write the text around its properties.
     pub(super) fn push(
         &mut self,
         area: &Area,
@@ -88,7 +88,7 @@ impl AreaText {
         self.text.len()
     }
 
-    /// Appends all features. `all` has their last properties, in the same order.
+    /// Appends all features. `all` yields the last properties of each feature, in the same order.
     pub(super) fn append_all(
         &self,
         all: impl Iterator<Item = TrailingProperties>,
@@ -106,7 +106,7 @@ impl AreaText {
         Ok(())
     }
 
-    /// Appends the text of an area up to the end of its properties, ending with `last`.
+    /// Appends the text of an area up to the end of its properties, with `last` as the last properties.
     pub(super) fn append_to_properties(
         &self,
         index: usize,

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
 
-/// Returns the format without an envelope around JSON; another container stays as it is.
+/// Returns a format that writes the same documents without the JSON envelope. Returns formats in other containers unchanged.
 pub(crate) fn bare(format: Arc<dyn Format>) -> Arc<dyn Format> {
     match format.without_envelope() {
         Some(bare) => bare,
@@ -15,7 +15,7 @@ pub(crate) fn bare(format: Arc<dyn Format>) -> Arc<dyn Format> {
     }
 }
 
-/// A format in [`Container::JSON`] without the envelope. Not selectable by `Accept`.
+/// Wraps a format in [`Container::JSON`] to omit the envelope. Clients cannot select it with `Accept`.
 #[derive(Debug)]
 struct WithoutEnvelope(Arc<dyn Format>);
 

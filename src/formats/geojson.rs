@@ -19,14 +19,14 @@ use crate::schema::resources::{describe, properties};
 /// Coordinates have the fewest digits that parse to the same number. Features have the same `id` as in the OGC collections, if
 /// any. Costs O(positions).
 ///
-/// The text of each area is built on first use, and cached with its set. After that, floods and local areas cost little more than
-/// copying their text.
+/// The text of each local area is built on first use, and cached as long as its set of areas. Later documents of floods and local
+/// areas copy this text.
 #[derive(Clone, Debug, Default)]
 pub struct GeoJson {
     areas: Arc<Memo<Vec<Text>>>,
 }
 
-/// The text of an area up to its last properties.
+/// The text of an area up to its last properties, built on first use.
 type Text = OnceLock<Box<[u8]>>;
 
 impl GeoJson {
@@ -59,7 +59,7 @@ impl GeoJson {
         Ok(())
     }
 
-    /// Writes features of areas, whose texts it keeps for later calls.
+    /// Writes features of areas. Caches the text of each area for later calls.
     fn write_areas(
         &self,
         set: &Arc<AreaSet>,
@@ -152,7 +152,7 @@ fn id_type(kind: LayerKind) -> Option<&'static str> {
     }
 }
 
-/// The media type of a collection without an envelope (RFC 7946 §12).
+/// The media type of GeoJSON without the envelope (RFC 7946 §12).
 const BARE: &str = "application/geo+json";
 
 #[derive(Debug)]
@@ -212,7 +212,7 @@ fn write_features(
     Ok(())
 }
 
-/// Writes a feature up to the name of its properties.
+/// Writes the beginning of a feature, up to the key `properties`.
 fn before_properties(
     id: Option<FeatureId<'_>>,
     shape: Geometry<'_>,

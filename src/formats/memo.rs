@@ -2,11 +2,11 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::model::AreaSet;
 
-/// Enough for the current set and the previous one, and some more for tests.
+/// Maximum number of cached sets: the current one, the previous one, and some more for tests.
 const SETS: usize = 4;
 
-/// Values that formats build once per set of areas. A set is identified by its address, because it is immutable. Each call drops
-/// entries of dropped sets, and the oldest entry beyond [`SETS`].
+/// A cache of values that formats build once per set of areas. The key is the address of the set, because sets are immutable.
+/// Each call removes values of sets that no longer exist, and the oldest value beyond [`SETS`].
 #[derive(Debug)]
 pub(super) struct Memo<T>(Mutex<Vec<MemoEntry<T>>>);
 
@@ -19,8 +19,8 @@ impl<T> Default for Memo<T> {
 }
 
 impl<T> Memo<T> {
-    /// Returns the value for the set, which `build` builds on first use. The value must not own the set. Concurrent callers wait.
-    /// Errors of `build` are returned and not cached.
+    /// Returns the value for the set, and builds it on first use. Concurrent callers wait. The value must not own the set, which
+    /// would then never be dropped. Errors of `build` are returned, not cached.
     pub(super) fn get_or_build<E>(
         &self,
         set: &Arc<AreaSet>,
@@ -29,11 +29,11 @@ impl<T> Memo<T> {
         self.entry(set).get(build)
     }
 
-    /// Returns the entry of a set. Building its value does not block callers with other sets.
+    /// Returns the entry of a set. Each entry has its own lock, so building a value does not block callers with other sets.
     fn entry(&self, set: &Arc<AreaSet>) -> Arc<LazyValue<T>> {
         let mut sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         sets.retain(|(known, _)| known.strong_count() > 0);
-        // An address is not reused while a weak pointer to it exists.
+        // Addresses identify sets: an address is not reused while a weak pointer to it exists.
         if let Some((_, entry)) = sets.iter().find(|(known, _)| known.as_ptr() == Arc::as_ptr(set)) {
             return Arc::clone(entry);
         }
@@ -61,10 +61,9 @@ impl<T> LazyValue<T> {
         self.0.try_lock().ok()?.clone()
     }
 
-    /// Returns the value, which `build` builds on first use. Concurrent callers wait. Errors of `build` are returned and not
-    /// cached.
+    /// Returns the value, and builds it on first use. Concurrent callers wait. Errors of `build` are returned, not cached.
     pub(super) fn get<E>(&self, build: impl FnOnce() -> Result<T, E>) -> Result<Arc<T>, E> {
-        // After a panic in `build`, the value is absent, not broken.
+        // A poisoned lock is safe to use: if `build` panicked, the value is still `None`.
         let mut entry = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(value) = &*entry {
             return Ok(Arc::clone(value));

@@ -40,26 +40,27 @@ use crate::model::{Layer, LayerKind, Timestamp};
 /// # Contract
 ///
 /// - **Pure.** The same layer and context produce the same bytes. A format reads no clock and no configuration.
-/// - **Whole.** Every feature of the layer is written, unless documented otherwise. If something cannot be written, that is an
-///   error, never a silently shorter document.
+/// - **Whole.** A format writes every feature of the layer, unless its documentation states otherwise. If it cannot write a
+///   feature, it returns an error instead of a shorter document.
 /// - **Safe.** Names are data: whatever characters they contain, the output is well-formed.
 pub trait Format: Any + Debug + Send + Sync {
-    /// Returns the unique name for `geoformat`, in lower-case letters and digits.
+    /// Returns the unique name of the format for the query parameter `geoformat`, in lower-case letters and digits.
     fn name(&self) -> &str;
 
-    /// Returns the kind of document that its output is, or is a part of. Clients select it with `format`.
+    /// Returns the kind of document that contains the output. Clients select it with the query parameter `format`.
     fn container(&self) -> Container;
 
     /// Returns the media type of its responses, with parameters.
     fn media_type(&self) -> &str;
 
-    /// Returns further media types for `Accept`, without parameters, for example the type of a document sent in an envelope.
+    /// Returns further media types, without parameters, that select the format in `Accept`: for example the type of the document
+    /// in an envelope.
     fn also_accepted(&self) -> &[&str] {
         &[]
     }
 
-    /// Returns the format for the same documents without the envelope, which clients request by its media type in `Accept`. Its
-    /// container must have no envelope. **Default: `None`**
+    /// Returns a format for the same documents without the envelope. Clients request that format by its media type in `Accept`.
+    /// Its container must have no envelope. **Default: `None`**
     fn without_envelope(&self) -> Option<Arc<dyn Format>> {
         None
     }
@@ -70,44 +71,43 @@ pub trait Format: Any + Debug + Send + Sync {
         0
     }
 
-    /// Returns an immutable snapshot, if its output can change while the service runs. Responses are written, and cached, by the
-    /// snapshot. **Default: `None`**
+    /// Returns an immutable snapshot, if the output of the format can change while the service runs. The service writes and
+    /// caches responses with the snapshot. **Default: `None`**
     fn current(&self) -> Option<Arc<dyn Format>> {
         None
     }
 
-    /// Returns whether it can write layers of this kind.
+    /// Returns whether the format can write layers of this kind.
     fn supports(&self, kind: LayerKind) -> bool;
 
-    /// Returns the format for single entries of its documents, at the entries' own addresses. **Default: `None`**
+    /// Returns the format in which a single entry of a document is served at the entry's own address. **Default: `None`**
     fn entry_format(&self) -> Option<Arc<dyn Format>> {
         None
     }
 
-    /// Returns the format for its documents with the whole content of each entry, for `content=inline`. **Default: `None`**
+    /// Returns the format that includes the whole content of each entry, for the query `content=inline`. **Default: `None`**
     fn inline(&self) -> Option<Arc<dyn Format>> {
         None
     }
 
-    /// Returns the format with texts in this language, if it has texts for people. **Default: `None`**
+    /// Returns the format with its texts for people in this language, if it has such texts. **Default: `None`**
     fn in_language(&self, code: &str) -> Option<Arc<dyn Format>> {
         let _ = code;
         None
     }
 
-    /// Returns the interval at which time alone changes its output for a layer; `None` if time does not change it. A response is
-    /// cached until the interval of its request ends, and [`EncodeContext::now`] is the start of the interval. At least a
-    /// millisecond.
+    /// Returns the interval, at least 1 ms, after which the output can change although the layer does not; `None` if time does
+    /// not change the output. Responses are cached until the interval ends. [`EncodeContext::now`] is the start of the interval.
     fn time_step(&self) -> Option<Duration>;
 
-    /// Returns how long after [`EncodeContext::now`] its documents expire, if they contain an expiry. An expired document is not
-    /// sent while the store is unavailable. **Default: `None`**
+    /// Returns how long after [`EncodeContext::now`] the documents expire, if they contain a time of expiry. While the store is
+    /// unavailable, the service does not send expired documents. **Default: `None`**
     fn expires_after(&self) -> Option<Duration> {
         None
     }
 
-    /// Returns the JSON Schema (2020-12) of its output for layers of this kind, for the OpenAPI document. **Default: a string for
-    /// XML and `text/…`, otherwise anything that its media type allows**
+    /// Returns the JSON Schema (2020-12) of the output for layers of this kind, for the OpenAPI document. **Default: a string for
+    /// XML and `text/…`, otherwise any value**
     fn schema(&self, kind: LayerKind) -> Value {
         let _ = kind;
         let is_text = self.media_type().starts_with("text/") || self.media_type().contains("xml");
@@ -116,8 +116,8 @@ pub trait Format: Any + Debug + Send + Sync {
 
     /// Appends the layer to `out`.
     ///
-    /// Only called with layers it [`supports`](Self::supports), on a thread that it may block, and once for all concurrent requests
-    /// for the same response. Also called at startup with a sample layer, for an example in the OpenAPI document.
+    /// Called only for layers that the format [`supports`](Self::supports), on a thread that it may block. Concurrent requests
+    /// for the same response share one call. Also called at startup, with a sample layer, for an example in the OpenAPI document.
     ///
     /// # Errors
     ///
@@ -125,7 +125,7 @@ pub trait Format: Any + Debug + Send + Sync {
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError>;
 }
 
-// Also compares types: names are unique only among enabled formats, and a format of a single route may share one of theirs.
+// Compares types too, because a format that only one route uses may have the same name as an enabled format.
 impl PartialEq for dyn Format {
     fn eq(&self, other: &Self) -> bool {
         identity(self) == identity(other)
@@ -172,10 +172,10 @@ pub struct EncodeContext {
     pub time_zone: Tz,
     /// The public base address of the service, without a trailing slash.
     pub base_url: Arc<str>,
-    /// An English sentence for layers of a place that the service does not cover; `None` if it does.
+    /// An English sentence for the response if the service does not cover the requested place; otherwise `None`.
     pub not_covered: Option<Arc<str>>,
-    /// West, south, east and north of all loaded areas in degrees: the bounding box of a document without features. Only set for
-    /// such a document.
+    /// West, south, east and north of all loaded areas in degrees: the bounding box of a document without features. `None` if the
+    /// document has features.
     pub bounds: Option<[f64; 4]>,
     pub(crate) stop: CancelFlag,
 }

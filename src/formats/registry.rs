@@ -18,7 +18,7 @@ pub struct FormatRegistry {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidFormats {
-    /// A template cannot be a format.
+    /// A template is invalid, so it cannot be a format.
     #[error(transparent)]
     Template(#[from] InvalidTemplate),
     /// An enabled format is not registered.
@@ -55,7 +55,7 @@ pub enum InvalidFormats {
         /// The enabled formats that can write it.
         allowed: Vec<String>,
     },
-    /// A format to be tried cannot write this kind of layer.
+    /// A format to try out cannot write layers of this kind.
     #[error("no format {name:?} can write {}; these can: [{}]", .kind.name(), .allowed.join(", "))]
     Unsupported {
         /// The kind of the layer.
@@ -116,8 +116,8 @@ impl FormatRegistry {
         Ok(self)
     }
 
-    /// Returns the formats that can write layers of a kind: first the preferred one of the resource, or the default, then the
-    /// others in the order of the configuration.
+    /// Returns the formats that can write layers of a kind. The first is the preferred format of the resource, if it is offered,
+    /// otherwise the default. The others follow in the order of the configuration.
     pub(crate) fn for_kind(&self, kind: LayerKind) -> impl Iterator<Item = &Arc<dyn Format>> {
         let offered = self.offers.get(&kind).unwrap_or(&self.formats);
         let preferred = describe(kind).preferred_format;

@@ -56,7 +56,7 @@ pub fn xml(document: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Checks that no attribute occurs twice, is malformed or holds `<`.
+/// Fails if an attribute occurs twice, is malformed or contains `<`.
 fn attributes(element: &BytesStart<'_>) -> Result<(), String> {
     for attribute in element.attributes() {
         let attribute = attribute.map_err(|error| error.to_string())?;
@@ -67,7 +67,7 @@ fn attributes(element: &BytesStart<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns whether every XML parser knows an entity: a character reference, or one of XML's five.
+/// Returns whether every XML document may use a reference: a character reference, or one of XML's five predefined entities.
 fn is_known(name: &str) -> bool {
     name.starts_with('#') || matches!(name, "amp" | "lt" | "gt" | "quot" | "apos")
 }

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-/// Replaces the characters that XML 1.0 documents cannot contain (§2.2, `Char`).
+/// Replaces the characters that XML 1.0 documents cannot contain (§2.2, `Char`) by U+FFFD.
 pub(super) fn sanitize(text: &str) -> Cow<'_, str> {
     let forbidden = |c: char| match c {
         '\t' | '\n' | '\r' => false,

@@ -5,12 +5,12 @@ use rocket::{Request, Response};
 use super::Sources;
 use crate::http::fairings::Subject;
 
-/// The route of heartbeats, which records exactly one source itself.
+/// Name of the heartbeat route.
 const HEARTBEAT: &str = "send_heartbeat";
 
-/// Records that a source reports, whenever a write with its credential is accepted.
+/// Records activity of a source whenever a write request with the source's credential succeeds.
 ///
-/// Ignores heartbeats: their route records exactly one source, but this fairing records all sources of the subject.
+/// Ignores the heartbeat route: that route records one named source, but this fairing records every source with the subject.
 #[derive(Clone, Debug)]
 pub(crate) struct ActivityRecorder(Sources);
 

@@ -1,7 +1,7 @@
-//! The data sources: when each last reported, and whether it is on time.
+//! Data sources: when each one last reported, and whether it is late.
 //!
-//! The times are kept in memory, so reading them costs no query. [`tasks`](crate::tasks) exchanges them with the store, and
-//! thereby with other servers.
+//! Servers keep the times in memory, so reading them needs no query. [`tasks`](crate::tasks) synchronizes the times with the
+//! store, and so with other servers.
 
 mod activity_recorder;
 
@@ -16,7 +16,7 @@ use crate::config::SourceSettings;
 use crate::data::statements::Watch;
 use crate::model::{Clock, CoveredData, DataState, SourceStatus, Timestamp};
 
-/// Shortest time between two writes of a source to the store.
+/// Minimum time between two writes of one source's time to the store.
 const WRITE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The configured sources, and when each last reported. Clones share the times.
@@ -33,20 +33,20 @@ struct Inner {
 #[derive(Debug)]
 struct SourceActivity {
     at: Timestamp,
-    /// The latest time known to be stored.
+    /// The latest time that the store is known to contain.
     stored: Option<Timestamp>,
-    /// When this server last wrote to the store.
+    /// When this server last wrote the source's time to the store.
     written: Option<Instant>,
 }
 
-/// A source, as serialized in responses.
+/// A source as it is serialized in responses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct SourceReport {
     pub(crate) name: String,
     pub(crate) covers: BTreeSet<CoveredData>,
-    /// `None` if it never reported.
+    /// `None` if the source never reported.
     pub(crate) last_heard: Option<Timestamp>,
-    /// Latest expected time of the next report; `None` if it never reported.
+    /// When the next report is expected at the latest; `None` if the source never reported.
     pub(crate) expected_by: Option<Timestamp>,
     pub(crate) status: SourceStatus,
 }
@@ -93,7 +93,7 @@ impl Sources {
         self.0.configured.iter().map(|(name, source)| report(name, source, &activity, now)).collect()
     }
 
-    /// Returns the time since each source last reported; `None` if it has never reported.
+    /// Returns each source's name, the time since its last report (`None` if it never reported), and its status.
     #[must_use]
     pub(crate) fn ages(&self) -> Vec<(String, Option<Duration>, SourceStatus)> {
         let now = self.0.clock.now();
@@ -109,7 +109,7 @@ impl Sources {
         self.state(Some(data)).status == Some(SourceStatus::Silent)
     }
 
-    /// Returns how current the data is, from all sources that cover it.
+    /// Returns how current this data is, judged by all sources that cover it.
     #[must_use]
     pub(crate) fn state(&self, data: Option<CoveredData>) -> DataState {
         let mut state = DataState::default();
@@ -122,7 +122,7 @@ impl Sources {
         state
     }
 
-    /// Merges the times in the store. Ignores unknown names.
+    /// Merges times that were read from the store. Ignores names of sources that are not configured.
     pub(crate) fn merge_stored(&self, stored: BTreeMap<String, Timestamp>) {
         let mut activity = self.activity();
         for (name, at) in stored.into_iter().filter(|(name, _)| self.0.configured.contains_key(name)) {
@@ -130,7 +130,8 @@ impl Sources {
         }
     }
 
-    /// Returns the times that are not stored yet. Without `all`, leaves out sources that were written in the last second.
+    /// Returns the times that are not stored yet. Unless `all` is set, leaves out sources whose time was written in the last
+    /// second.
     pub(crate) fn unstored(&self, all: bool) -> Vec<(String, Timestamp)> {
         let waits =
             |activity: &SourceActivity| activity.written.is_some_and(|at| at.elapsed() < WRITE_INTERVAL);
@@ -153,7 +154,7 @@ impl Sources {
     }
 }
 
-/// Records a time, unless a later one is known.
+/// Records when a source reported, unless a later time is already recorded.
 fn record<'h>(
     activity: &'h mut BTreeMap<String, SourceActivity>,
     name: &str,
@@ -164,7 +165,7 @@ fn record<'h>(
     entry
 }
 
-/// Returns whether the sources of floods report, and the first silent one.
+/// Returns whether the sources of flood data are on time, and the first silent source.
 pub(crate) fn watch(sources: &[SourceReport]) -> (Watch, Option<&SourceReport>) {
     let mut flood_sources =
         sources.iter().filter(|source| source.covers.contains(&CoveredData::Floods)).peekable();

@@ -11,11 +11,12 @@ use crate::formats::xml::{self, Xml};
 use crate::formats::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{AlertLayer, Layer, LayerKind, with_parameter};
 
-/// Writes messages as an Atom feed (RFC 4287). Entries link to the messages, and contain the fields that hubs filter by.
+/// Writes alert messages as an Atom feed (RFC 4287). Entries link to the messages, and contain the CAP fields by which hubs
+/// filter.
 #[derive(Clone, Debug)]
 pub struct Atom(Notices);
 
-/// Includes the whole message in each entry. A separate type, so that responses are cached separately.
+/// An Atom feed with the whole message in each entry. Its own type, so that its responses are cached separately.
 #[derive(Clone, Debug)]
 struct Inline(Atom);
 
@@ -93,7 +94,7 @@ impl Format for Inline {
 
 type Parameter = (&'static str, &'static str);
 
-/// Appends the feed. `parameter` is added to the layer's query in the feed's address; `content` writes the end of each entry.
+/// Appends the feed. Adds `parameter` to the feed's own links. `content` writes the last elements of each entry.
 fn write(
     notices: &Notices,
     layer: &Layer,
@@ -116,7 +117,7 @@ fn write(
     })
 }
 
-/// Writes the elements of a feed before its entries.
+/// Writes the feed's own elements, which precede the entries.
 fn head(
     xml: &mut Xml<'_>,
     notices: &Notices,
@@ -159,7 +160,7 @@ fn entry(
         xml::text(xml, "title", &headline)?;
         xml::text(xml, "updated", &notice.sent)?;
         xml::link(xml, "alternate", Some("application/cap+xml"), &notice.document)?;
-        // The library feedparser uses a link of type HTML or of no type as the entry's link; if there is none, the identifier.
+        // For the Python library feedparser, which ignores typed links except HTML, and would use the identifier as the link.
         xml::link(xml, "alternate", None, &notice.document)?;
         xml::text(xml, "summary", &summary)?;
         fields::write_georss(xml, notice)?;

@@ -1,14 +1,14 @@
-//! The fields of messages in feed entries, so that hubs need not fetch each message.
+//! CAP fields of messages in feed entries, so that hubs need not fetch each message.
 
 use std::io;
 
 use super::notice::Notice;
 use crate::formats::xml::{self, Xml};
 
-/// Some hubs look for this prefix, whatever its namespace.
+/// The namespace of CAP. Its prefix must be `cap`, because some hubs look only at the prefix of an element.
 pub(super) const NAMESPACE: (&str, &str) = ("xmlns:cap", "urn:oasis:names:tc:emergency:cap:1.2");
 
-/// `GeoRSS` (OGC 17-002r1), by which feed readers place entries on a map.
+/// The namespace of `GeoRSS` (OGC 17-002r1), with which feed readers place entries on a map.
 pub(super) const GEORSS: (&str, &str) = ("xmlns:georss", "http://www.georss.org/georss");
 
 pub(super) fn write_georss(xml: &mut Xml<'_>, notice: &Notice<'_>) -> io::Result<()> {

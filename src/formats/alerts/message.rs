@@ -73,7 +73,7 @@ fn info(xml: &mut Xml<'_>, notice: &Notice<'_>, text: &NoticeText<'_>) -> io::Re
     xml::text(xml, "urgency", notice.urgency())?;
     xml::text(xml, "severity", notice.severity())?;
     xml::text(xml, "certainty", "Observed")?;
-    // The code of floods in the OASIS Event Terms List.
+    // The code for floods in the OASIS Event Terms List.
     value(xml, "eventCode", "OET:v1.2", "OET-081")?;
     xml::text(xml, "expires", &notice.expires)?;
     xml::text(xml, "senderName", notice.sender_name)?;

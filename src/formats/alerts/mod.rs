@@ -25,21 +25,21 @@ use super::{EncodeContext, EncodeError, Format, cap};
 use crate::data::country::{Country, Translations};
 use crate::model::{AlertLayer, Layer};
 
-/// Shared by all formats of alerts: the settings, and the geometry of areas as text, built once per set of areas.
+/// The settings that all alert formats share, and the geometry of areas as text, built once per set of areas.
 #[derive(Clone, Debug)]
 pub struct Notices(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     options: Options,
-    /// Main language first.
+    /// The texts of each language, the main language first.
     languages: Vec<Arc<Translations>>,
     cap: cap::Options,
     outlines: Memo<Outlines>,
 }
 
 impl Notices {
-    /// Creates the shared part for the built-in country. `cap` configures the sending agencies.
+    /// Creates the shared settings for the built-in country. `cap` configures the sending agencies and the texts of feeds.
     #[must_use]
     pub fn new(options: Options, cap: cap::Options) -> Self {
         Self::within(options, cap, &Country::built_in())

@@ -11,20 +11,20 @@ use crate::formats::{EncodeContext, xml};
 use crate::model::alerts::{MessageType, Status};
 use crate::model::{AlertFeature, Area, FloodState, Timestamp, place_name};
 
-/// The maximum length of `areaDesc` in characters: Google shows no more.
+/// The maximum length of `areaDesc` in characters: Google displays at most this many.
 const AREA: usize = 49;
 
 pub(crate) struct Notice<'a> {
     pub(crate) alert: AlertFeature<'a>,
     pub(crate) identifier: String,
     pub(crate) address: String,
-    /// The address of the XML document, without content negotiation.
+    /// The address that always returns the XML document, without content negotiation.
     pub(crate) document: String,
     pub(crate) sender: &'a str,
     pub(crate) sender_name: &'a str,
     pub(crate) sent: String,
     pub(crate) expires: String,
-    /// CAP `areaDesc`: the name of the area and the larger area.
+    /// CAP `areaDesc`: the names of the area and of the larger area that contains it.
     pub(crate) area: String,
     pub(crate) place: String,
     pub(crate) options: &'a Options,
@@ -82,7 +82,7 @@ impl<'a> Notice<'a> {
         Some(references).filter(|references| !references.is_empty())
     }
 
-    /// CAP `polygon`s: the outer rings of the area.
+    /// Returns the CAP `polygon`s: the outer rings of the area.
     pub(crate) fn polygons(&self) -> impl Iterator<Item = &'a str> + Clone {
         self.outlines.rings(self.alert.position)
     }
@@ -116,7 +116,7 @@ impl<'a> Notice<'a> {
         if self.is_over() { "Past" } else { "Immediate" }
     }
 
-    /// CAP `severity` of the state; when the flood is over, of the state that has ended.
+    /// Returns the CAP `severity` of the message's state. When the flood is over, this is the state that has ended.
     pub(crate) fn severity(&self) -> &'static str {
         self.options.severity(self.alert.message.state)
     }
@@ -136,7 +136,7 @@ impl<'a> Notice<'a> {
     fn text_in<'s>(&'s self, texts: &'s Translations) -> NoticeText<'s> {
         let AlertFeature { message, status, .. } = self.alert;
         let (common, specific) = (texts.messages(), &texts.messages()[name(message)]);
-        // No text is missing, because a test checks every country.
+        // The default is never used: a test checks that every country has all texts.
         let text = |group: &'s Value, key: &str| group[key].as_str().unwrap_or_default();
         let time = texts.format_time(text(common, "time"), message.last_confirmed, self.context.time_zone);
         let names = Names { area: &self.place, time: &time, agency: self.sender_name };
@@ -166,7 +166,7 @@ fn display_name(Area { id, name, parent_name, .. }: &Area) -> String {
     truncate(place_name(parent_name.trim(), name.trim(), &id.to_string()))
 }
 
-/// Cuts the text to `AREA` characters including an ellipsis.
+/// Shortens a text of more than `AREA` characters to that length, including an ellipsis.
 fn truncate(text: String) -> String {
     if text.chars().count() <= AREA {
         return text;

@@ -45,7 +45,7 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// The wrong key within `siaga.alerts`, and what it must be.
+    /// Returns the wrong key in `siaga.alerts`, and what its value must be.
     pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
         match &self.contact {
             Some(contact) if contact.trim().is_empty() => Err(("contact", "must be a text, or absent")),

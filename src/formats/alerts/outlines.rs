@@ -1,4 +1,4 @@
-//! Geometry as CAP and `GeoRSS` polygons.
+//! Geometry of areas as the text of CAP and `GeoRSS` polygons.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,23 +13,23 @@ use crate::model::{Area, AreaSet};
 /// The maximum deviation of a simplified border in degrees: about 10 m.
 const TOLERANCE: f64 = 9e-5;
 
-/// The limits of an area in `GeoRSS`, which feed readers use only to place an entry; the message has the full border.
+/// Limits of an area's `GeoRSS`, which feed readers use only to place an entry. The CAP message has all rings.
 const MAX_RINGS: usize = 20;
 const MAX_POSITIONS: usize = 200;
 
-/// The outer rings of a set of areas as text: pairs of latitude and longitude, the last equal to the first. Borders are
-/// simplified piece by piece, so that neighbours still meet.
+/// The outer rings of a set of areas as text: pairs of latitude and longitude, the last pair equal to the first. A border that
+/// two areas share is simplified only once, so that neighbours still meet.
 #[derive(Debug)]
 pub(super) struct Outlines {
     text: String,
     rings: Vec<Range<usize>>,
-    /// The end of each area in `rings`.
+    /// For each area, the index in `rings` after its last ring.
     ends: Vec<usize>,
     coarse: HashMap<usize, Vec<String>>,
 }
 
 impl Outlines {
-    /// Builds the text. Costs O(positions), and more for rings that cross themselves when simplified.
+    /// Builds the text of all rings. Costs O(positions), and more for rings that cross themselves when simplified.
     pub(super) fn for_areas(areas: &AreaSet) -> Self {
         let geometries: Vec<_> = areas.iter().map(Area::geometry).collect();
         let (mut text, mut rings, mut ends) = (Vec::new(), Vec::new(), Vec::with_capacity(areas.len()));
@@ -53,8 +53,8 @@ impl Outlines {
         self.rings[start..self.ends[position]].iter().map(|ring| &self.text[ring.clone()])
     }
 
-    /// Returns the `GeoRSS` rings of an area, numbers separated by spaces. A ring that is too long becomes its convex hull; too
-    /// many rings become one hull around all.
+    /// Returns the `GeoRSS` rings of an area, as numbers separated by spaces. Replaces a ring that is too long by its convex
+    /// hull, and too many rings by one hull around all of them.
     pub(super) fn georss(&self, position: usize) -> impl Iterator<Item = Cow<'_, str>> {
         let coarse = self.coarse.get(&position);
         let exact = self.rings(position).take(if coarse.is_some() { 0 } else { usize::MAX });
@@ -71,7 +71,7 @@ fn is_long(polygon: &Polygon<f64>) -> bool {
     polygon.exterior().0.len() > MAX_POSITIONS
 }
 
-/// Returns the exterior rings, with hulls for long ones, or one hull around all if there are more than `MAX_RINGS`.
+/// Returns the outer rings, and replaces long ones by their convex hulls. More than `MAX_RINGS` rings become one hull.
 fn coarse_rings(surface: &MultiPolygon<f64>) -> Vec<String> {
     let ring_text = |polygon: &Polygon<f64>| {
         let mut text = Vec::new();

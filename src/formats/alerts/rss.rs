@@ -12,7 +12,7 @@ use crate::formats::xml::{self, Xml};
 use crate::formats::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind, Timestamp, with_parameter};
 
-/// Writes messages as an RSS 2.0 feed, from the same list as [`Atom`](super::Atom).
+/// Writes the messages of [`Atom`](super::Atom) as an RSS 2.0 feed.
 #[derive(Clone, Debug)]
 pub struct Rss(Notices);
 

@@ -8,7 +8,7 @@ pub(super) struct Names<'a> {
     pub(super) agency: &'a str,
 }
 
-/// Returns the key of the message's texts in translations.
+/// Returns the key of this message's texts in the translation files.
 pub(super) fn name(message: &Message) -> &'static str {
     match message.state {
         _ if message.message_type == MessageType::Cancel => "over",
@@ -19,7 +19,7 @@ pub(super) fn name(message: &Message) -> &'static str {
     }
 }
 
-/// Replaces the placeholders. Names may contain braces.
+/// Replaces the placeholders `{area}`, `{time}` and `{agency}`. Does not replace placeholders in the inserted names.
 pub(super) fn substitute(text: &str, Names { area, time, agency }: Names<'_>) -> String {
     let mut out = String::new();
     let mut rest = text;

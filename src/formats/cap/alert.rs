@@ -19,7 +19,7 @@ pub(super) struct Alert<'a> {
 }
 
 impl<'a> Alert<'a> {
-    /// Returns the alert about an area; `None` if it is dry.
+    /// Creates the alert for an area; `None` if the area is dry.
     pub(super) fn new(
         FloodFeature { area, current, .. }: FloodFeature<'a>,
         polygons: &'a [u8],
@@ -79,7 +79,7 @@ fn info(xml: &mut Xml<'_>, alert: &Alert<'_>) -> io::Result<()> {
     xml::text(xml, "web", &alert.options.web.0)?;
     xml::element(xml, "area", None, |xml| {
         xml::text(xml, "areaDesc", &join_nonempty([&alert.area.name, &alert.area.parent_name], ", "))?;
-        // Numbers, spaces and commas need no escaping.
+        // Written unescaped: the text contains only `polygon` elements with numbers, spaces and commas.
         xml.get_mut().extend_from_slice(alert.polygons);
         Ok(())
     })

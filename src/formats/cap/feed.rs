@@ -9,7 +9,7 @@ use crate::formats::EncodeContext;
 use crate::formats::xml::{self, Xml};
 use crate::model::{FloodLayer, with_parameter};
 
-/// All characters except the unreserved ones of RFC 3986 §2.3.
+/// The characters to escape in a query value: all except the unreserved ones of RFC 3986 §2.3.
 const QUERY_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 pub(super) struct Feed<'a> {

@@ -92,7 +92,7 @@ impl Default for Options {
 #[serde(try_from = "String")]
 pub struct Sender(String);
 
-/// Limits the duration, so that the time of expiry can be written as CAP requires.
+/// Reads a duration from 1 second to 366 days, so that CAP can express the time of expiry.
 fn expiry<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     let expiry = duration::deserialize(deserializer)?;
     let allowed = Duration::from_secs(1)..=Duration::from_hours(24 * 366);
@@ -113,7 +113,7 @@ impl TryFrom<String> for WebAddress {
     type Error = InvalidWebAddress;
 
     fn try_from(text: String) -> Result<Self, InvalidWebAddress> {
-        // `Url` accepts more than RFC 3986 allows, and the text is written unchanged.
+        // `Url` also accepts characters that RFC 3986 forbids, and the text is written unchanged, so check each character.
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?[]@!$&'()*+,;=%".contains(&byte);
         let names_a_host = text.split_once("://").is_some_and(|(_, rest)| !rest.starts_with('/'));
         let reads = Url::parse(&text).is_ok_and(|url| url.has_host());
@@ -138,8 +138,8 @@ impl TryFrom<String> for Sender {
 
 /// Writes flooded areas as alerts. Areas without a state have no entry.
 ///
-/// Only `expires` and the feed's `updated` depend on the request, so all requests get the same alert for a state. CAP polygons
-/// have no holes, so only outer rings are written. The text of the rings is built once per set of areas, and cached with it.
+/// Only `expires` and the feed's `updated` depend on the time of the request. CAP polygons have no holes, so only outer rings are
+/// written. The text of the rings is built once per set of areas.
 #[derive(Clone, Debug, Default)]
 pub struct Cap {
     options: Options,

@@ -3,7 +3,7 @@ use geo::LineString;
 use crate::model::AreaSet;
 use crate::model::numbers;
 
-/// The XML elements `polygon` of all areas, and where those of each area end.
+/// The XML `polygon` elements of all areas as one text, and the offset at which each area's elements end.
 #[derive(Debug)]
 pub(super) struct Polygons {
     text: Vec<u8>,
@@ -30,7 +30,7 @@ impl Polygons {
     }
 }
 
-/// Writes a ring for CAP: pairs of latitude and longitude, the last equal to the first.
+/// Writes a ring for CAP: pairs of latitude and longitude, the last pair equal to the first.
 pub(in crate::formats) fn pairs(ring: &LineString<f64>, out: &mut Vec<u8>) {
     for (index, position) in ring.coords().enumerate() {
         if index > 0 {

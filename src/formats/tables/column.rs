@@ -53,7 +53,7 @@ impl<'a> FieldValue<'a> {
         if text.is_empty() { Self::None } else { Self::text(text) }
     }
 
-    /// Creates an integer; `None` beyond 63 bits.
+    /// Creates an integer; `None` if the number needs more than 63 bits.
     pub(crate) fn integer(number: u64) -> Self {
         i64::try_from(number).map_or(Self::None, Self::Integer)
     }
@@ -100,7 +100,7 @@ impl Serialize for FieldValue<'_> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ValueFilter {
     Integer(i64),
-    /// The bits of an `f64`.
+    /// The bits of an `f64`, so that the filter can be hashed.
     Number(u64),
     Text(String),
     Moment(Timestamp),

@@ -1,5 +1,5 @@
-//! The data as collections of features with flat, typed columns, for GIS programs and the public archive. [`Collection`] lists
-//! them; [`TableSchema`] converts layers to rows, selects rows, and writes them as `GeoJSON`.
+//! The data as collections of features with flat, typed columns, for GIS programs and the public archive. [`Collection`] names
+//! the collections; [`TableSchema`] converts layers to rows, selects rows, and writes them as `GeoJSON`.
 
 mod column;
 mod order;
@@ -65,7 +65,7 @@ impl Collection {
         Self::ALL.into_iter().find(|collection| collection.name() == name)
     }
 
-    /// Returns whether an import can replace its features, which invalidates earlier page cursors.
+    /// Returns whether an import can replace the features, so that earlier page cursors become invalid.
     pub(crate) fn is_imported(self) -> bool {
         matches!(self, Self::Floods | Self::Flooded | Self::Areas) || self.is_infrastructure()
     }
@@ -78,8 +78,8 @@ impl Collection {
         self == Self::Infrastructure || self.infrastructure_kind().is_some()
     }
 
-    /// Returns the only kind of infrastructure in the collection. Such collections have one geometry type, because some programs
-    /// show only features with the geometry type of the first one.
+    /// Returns the kind of infrastructure, if the collection has a single kind. Such collections exist because some programs show
+    /// only features with the geometry type of the first one.
     pub(crate) fn infrastructure_kind(self) -> Option<InfrastructureKind> {
         match self {
             Self::Floodgates => Some(InfrastructureKind::Floodgates),

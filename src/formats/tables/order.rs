@@ -1,7 +1,7 @@
 use crate::model::{FeatureId, Layer};
 
-/// Returns the sort key of a feature, which stays the same when other features are added, and ascends within a layer; `None` if
-/// the layer belongs to no collection, or the index is out of range.
+/// Returns the sort key of a feature; `None` if the layer belongs to no collection, or the index is out of range. Keys ascend
+/// within a layer, and do not change when features are added.
 pub(super) fn order(layer: &Layer, index: usize) -> Option<FeatureId<'_>> {
     Some(match layer {
         Layer::Infrastructure(all) => FeatureId::Number(all.0.get(index).map(|_| index as u64)?),

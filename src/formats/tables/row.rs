@@ -11,10 +11,10 @@ use crate::model::{
     ObservedGauge, Report,
 };
 
-/// The columns of all collections, and the words of their cells.
+/// The columns of all collections, and the texts that their cells contain.
 #[derive(Debug)]
 pub(crate) struct TableSchema {
-    /// In the order of [`Collection::ALL`].
+    /// The columns of each collection, in the order of [`Collection::ALL`].
     columns: [Vec<Column>; Collection::ALL.len()],
     attributes: Vec<(String, Kind, &'static str)>,
     depths: [String; FloodState::ALL.len()],
@@ -104,8 +104,8 @@ impl TableSchema {
         FeatureRow::area(area, cells)
     }
 
-    /// Returns code and text of a state. No flood is 0, not null: some programs drop a column that is null in the first features,
-    /// or read it as text.
+    /// Returns the code and the text of a state. The code of a dry area is 0, not null: some programs drop a column that is null
+    /// in the first features, or read it as text.
     fn state(&self, state: Option<FloodState>) -> [FieldValue<'_>; 2] {
         let code = state.map_or(0, FloodState::code);
         let words = usize::from(code).checked_sub(1).and_then(|index| self.depths.get(index));
@@ -154,7 +154,8 @@ impl TableSchema {
 }
 
 impl<'a> FeatureRow<'a> {
-    /// The geometry is always a multipolygon: some programs show only the geometry type of the first feature.
+    /// Creates the row of an area. Its geometry is always a multipolygon: some programs show only the geometry type of the first
+    /// row.
     fn area(area: &'a Area, cells: Vec<FieldValue<'a>>) -> Self {
         Self::numbered(area.id.number(), Geometry::MultiPolygon(&area.outline), cells)
     }
@@ -164,7 +165,7 @@ impl<'a> FeatureRow<'a> {
     }
 }
 
-/// Returns the name, kind and description of the columns that no configuration changes.
+/// Returns the name, kind and description of the columns that do not depend on the configuration.
 fn fixed(collection: Collection) -> Vec<(&'static str, Kind, &'static str)> {
     use Kind::{Integer, Moment, Number, Text};
     let (before, after): (&[_], &[_]) = match collection {
@@ -262,7 +263,7 @@ fn gauge(ObservedGauge { gauge, observations }: &ObservedGauge) -> FeatureRow<'_
     FeatureRow { id, geometry: Geometry::Point(gauge.location.coord()), cells }
 }
 
-/// Returns the attributes that have a column, in the order of the hazards. Those that hold a place or a radius have none.
+/// Returns the attributes of cards that have a column, in the order of the hazards. Places and radii have no column.
 fn attributes(hazards: &Hazards) -> Vec<(String, Kind, &'static str)> {
     let kind = |accepts: &Accepts| match accepts {
         Accepts::Depth(_) => Some((Kind::Integer, " in centimetres")),
@@ -276,7 +277,7 @@ fn attributes(hazards: &Hazards) -> Vec<(String, Kind, &'static str)> {
     with_kinds.filter_map(|(name, found)| found.map(|(kind, unit)| (name, kind, unit))).collect()
 }
 
-/// Returns the value; `None` if it has another type, as in old data.
+/// Converts an attribute to a cell; `None` if its type differs from the column's, as in old data.
 fn attribute(value: Option<&Value>, kind: Kind) -> FieldValue<'static> {
     let cell = match (value, kind) {
         (Some(Value::Number(number)), Kind::Integer) => number.as_i64().map(FieldValue::Integer),

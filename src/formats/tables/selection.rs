@@ -9,11 +9,11 @@ use crate::stores::Revision;
 /// Which features a request selects, and which page of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Selection {
-    /// The part of the map; `None`: everywhere.
+    /// The bounding box; `None` selects features everywhere.
     pub(crate) part: Option<BoundingBox>,
     pub(crate) time: Option<TimeFilter>,
     pub(crate) values: Vec<(usize, ValueFilter)>,
-    /// At least 1.
+    /// The maximum number of features on the page, at least 1.
     pub(crate) limit: usize,
     pub(crate) after: Option<PageCursor>,
     pub(crate) offset: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Selection {
 pub(crate) struct Selected {
     pub(crate) features: Vec<usize>,
     pub(crate) has_more: bool,
-    /// The number of features still to skip in the next layer.
+    /// The rest of the offset: the number of features to skip in the next layer.
     pub(crate) left_out: usize,
 }
 
@@ -44,7 +44,7 @@ pub(crate) enum TimeFilter {
 #[error("must be a time such as 2026-01-30T17:00:00Z, or two with / between them, of which one may be ..")]
 pub(crate) struct InvalidTimeFilter;
 
-/// The key of the last feature before a page.
+/// A position between two pages: the key of the last feature before it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PageCursor {
     /// The revision of places when the cursor was created, if an import can replace the features.
@@ -187,7 +187,7 @@ impl Selection {
         self.values.iter().all(has) && self.is_in_time(layer, &row)
     }
 
-    /// Returns whether a report or alert is in the selected time. For other layers, the store selects by time.
+    /// Returns whether a report or alert is in the selected time. Always true for other layers, which the store selects by time.
     fn is_in_time(&self, layer: &Layer, row: &FeatureRow<'_>) -> bool {
         let columns = match layer {
             Layer::Reports(_) => [1, 1],

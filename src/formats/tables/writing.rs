@@ -17,7 +17,7 @@ pub(crate) struct Items {
     pub(crate) selected: Vec<usize>,
     pub(crate) matched: Option<usize>,
     pub(crate) next: Option<String>,
-    /// The number of features that the next page must skip first.
+    /// The rest of the offset: the number of features that the next page must skip.
     pub(crate) left_out: usize,
 }
 
@@ -30,7 +30,7 @@ impl Items {
         self.selected.iter().filter_map(|index| tables.row(&self.layer, *index))
     }
 
-    /// Writes a page (OGC API – Features 1.0 §7.16). Fails if no request waits for it any more.
+    /// Writes a page (OGC API – Features 1.0 §7.16). Fails if no request waits for the page any more.
     pub(crate) fn write_page(
         &self,
         tables: &TableSchema,
@@ -56,7 +56,7 @@ impl Items {
         Ok(out)
     }
 
-    /// Writes the first feature alone (§7.17).
+    /// Writes only the first feature (OGC API – Features 1.0 §7.17).
     pub(crate) fn write_first(&self, tables: &TableSchema, links: &[Link]) -> io::Result<Vec<u8>> {
         let row = self.rows(tables).next().ok_or_else(|| io::Error::other("there is no feature"))?;
         let mut out = Vec::new();

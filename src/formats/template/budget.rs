@@ -9,14 +9,14 @@ use ubyte::ByteUnit;
 use crate::model::CancelFlag;
 use crate::model::duration::format_duration;
 
-/// The limit of printed bytes as a multiple of `max_bytes`: text captured by a block or built by a macro is printed twice.
+/// The limit for all printed bytes, as a multiple of `max_bytes`. Text that a block captures or a macro builds is printed twice.
 const TIMES: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct Budget {
     max_bytes: ByteUnit,
     max_time: Duration,
-    /// The deadline; `None` if it is too far away to express.
+    /// The deadline; `None` if it is too late for an `Instant`.
     until: Option<Instant>,
     stop: CancelFlag,
     printed: AtomicUsize,
@@ -24,7 +24,8 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// The template variable that holds the budget. No template can access it, because the name contains spaces.
+    /// The name of the template variable that contains the budget. The spaces in it prevent templates from accessing the
+    /// variable.
     pub(super) const VARIABLE: &str = "max_bytes and max_time";
 
     pub(super) fn new(max_bytes: ByteUnit, max_time: Duration, stop: CancelFlag) -> Self {
@@ -32,7 +33,7 @@ impl Budget {
         Self { max_bytes, max_time, until, stop, printed: AtomicUsize::default(), exceeded: OnceLock::new() }
     }
 
-    /// Returns the budget of the running template; fails if it has none.
+    /// Returns the budget of the running template. Fails if the template has no budget.
     pub(super) fn current(state: &mut State<'_, '_>) -> Result<Arc<Self>, Error> {
         if let Some(budget) = state.get_extension::<Arc<Self>>() {
             return Ok(Arc::clone(budget));
@@ -62,7 +63,7 @@ impl Budget {
         Err(self.exceed(|| format!("it makes more than max_bytes, {}", self.max_bytes)))
     }
 
-    /// Counts printed text, including text captured by a block.
+    /// Counts printed text, including text that a block captures. Fails if a limit is exceeded.
     pub(super) fn print(&self, length: usize) -> Result<(), Error> {
         self.check_time()?;
         self.check_length(length)?;
@@ -76,7 +77,7 @@ impl Budget {
     }
 
     fn max_length(&self) -> usize {
-        // A limit beyond the address space is no limit.
+        // A limit that does not fit in `usize` cannot be reached.
         self.max_bytes.as_u64().try_into().unwrap_or(usize::MAX)
     }
 

@@ -7,14 +7,14 @@ use super::shapes::{Point, Shape, WktGeometry, no_geometry};
 use super::{shape_text, times};
 use crate::model::FloodState;
 
-/// The maximum nesting of macro calls, which fits the stack of any thread.
+/// The maximum nesting of macro calls. This depth fits on the stack of any thread.
 const DEPTH: usize = 64;
 
-/// Returns an engine with the filters of templates. Without a loader, templates cannot read other templates or files.
+/// Returns the template engine with its filters. The engine has no loader, so templates cannot read other templates or files.
 pub(super) fn engine(escaping: Escaping, steps: u64) -> Environment<'static> {
     let mut engine = Environment::new();
     engine.set_undefined_behavior(UndefinedBehavior::Strict);
-    // Makes errors name undefined variables.
+    // In this mode, errors contain the names of undefined variables.
     engine.set_debug(true);
     engine.set_fuel(Some(steps));
     engine.set_recursion_limit(DEPTH);

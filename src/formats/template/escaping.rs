@@ -15,10 +15,10 @@ use crate::formats::xml_text::sanitize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escaping {
     Xml,
-    /// Like `Xml`, but for an HTML page, which need not be XML.
+    /// Escapes like `Xml`. The document is an HTML page, which need not be well-formed XML.
     Html,
     Json,
-    /// Like `Json`, but for a sequence of JSON values, which is not itself JSON.
+    /// Escapes like `Json`. The document is a sequence of JSON values, not a single JSON value.
     JsonLines,
     Csv,
     Address,
@@ -46,7 +46,7 @@ impl Escaping {
         }
     }
 
-    /// Checks that a document of XML or JSON is well-formed; accepts all others.
+    /// Checks that an XML or JSON document is well-formed; accepts all other documents.
     pub(super) fn check(self, document: &[u8]) -> Result<(), String> {
         match self {
             Self::Xml => well_formed::xml(document).map_err(|fault| format!("no XML: {fault}")),
@@ -55,11 +55,11 @@ impl Escaping {
         }
     }
 
-    /// Returns the mode of the engine, in which text captured by a block is not escaped again.
+    /// Returns the escaping mode for the engine. In this mode, the engine does not escape text again that a block has captured.
     pub(super) fn mode(self) -> AutoEscape {
         match self {
             Self::Plain => AutoEscape::None,
-            // The name is unused: the formatter escapes.
+            // The engine does not use the name: the formatter escapes the values.
             _ => AutoEscape::Custom("by the media type".into()),
         }
     }
@@ -79,8 +79,7 @@ impl Escaping {
         })
     }
 
-    /// Returns why a document does not fit a media type: values are not escaped under that type, although the document looks like
-    /// XML or JSON.
+    /// Returns an error text if the media type has no escaping, although the document looks like XML or JSON.
     pub(super) fn mismatch(self, media_type: &Mime, document: &[u8]) -> Option<String> {
         let essence = media_type.essence_str();
         let is_text = matches!(essence, "text/plain" | "text/markdown");
@@ -101,7 +100,7 @@ impl Escaping {
     }
 }
 
-/// Implements the filter `html`: escapes a value as HTML text, which is escaped once more when printed.
+/// Implements the filter `html`: escapes a value as HTML text. When the result is printed, the formatter escapes it once more.
 pub(super) fn html(value: &Value) -> Result<String, Error> {
     // Not every HTML parser knows the XML entity `&apos;`.
     Ok(escape(text(value)?).replace("&apos;", "&#39;"))
@@ -114,7 +113,7 @@ fn map_cow<'a>(text: Cow<'a, str>, make: impl for<'b> Fn(&'b str) -> Cow<'b, str
     }
 }
 
-/// Returns a value as text: nothing for null, JSON for lists and objects.
+/// Returns a value as text: an empty text for null, JSON for lists and objects.
 fn text(value: &Value) -> Result<Cow<'_, str>, Error> {
     Ok(match value.kind() {
         ValueKind::Undefined | ValueKind::None => Cow::Borrowed(""),
@@ -140,11 +139,11 @@ fn in_address(text: &str) -> Cow<'_, str> {
     utf8_percent_encode(text, IN_ADDRESS).into()
 }
 
-/// The first characters of a formula. Some spreadsheets treat full-width forms like the others.
+/// Characters with which a spreadsheet formula can begin. Some spreadsheets also accept the full-width forms.
 const FORMULAS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
-/// Returns a CSV field (RFC 4180), quoted if needed. Prefixes texts that look like a formula with an apostrophe, which makes
-/// spreadsheets treat them as text: otherwise they would run text that a stranger sent in a report.
+/// Returns a CSV field (RFC 4180), quoted if needed. A text that looks like a formula gets an apostrophe in front, so that
+/// spreadsheets do not run a formula that a stranger sent in a report.
 fn field(text: &str) -> Cow<'_, str> {
     let formula = text.starts_with(['\t', '\r', '\n']) || text.trim_start().starts_with(FORMULAS);
     let quoted = text.contains(['"', ',', ';', '\r', '\n', '\t']) || text.trim() != text;

@@ -8,7 +8,7 @@ use super::shape_text;
 use super::shapes::{Shape, WktGeometry};
 use crate::model::Layer;
 
-/// The features of a layer, built when the template reaches them, within the time limit.
+/// The features of a layer. Each feature is built when the template reaches it, unless the time limit is exceeded.
 #[derive(Debug)]
 pub(super) struct Features {
     layer: Arc<Layer>,
@@ -71,7 +71,8 @@ impl Object for Feature {
 }
 
 impl Feature {
-    /// Returns the properties as in the interface. Converts to JSON first, because the data of a report is already JSON text.
+    /// Returns the properties as in the JSON responses. Converts them to JSON first, because a report contains its data as JSON
+    /// text.
     fn properties(&self) -> Value {
         match serde_json::to_value(self.layer.feature(self.index).properties) {
             Ok(properties) => Value::from(Serde(properties)),

@@ -25,7 +25,7 @@ impl LiveTemplate {
         Ok(Self { options: options.clone(), current: ArcSwap::new(Arc::clone(&template)), first: template })
     }
 
-    /// Reloads the file, and returns whether the template has changed. On errors, the previous one stays.
+    /// Reloads the file, and returns whether the template has changed. After an error, the previous template stays in use.
     pub(crate) fn reload(&self, context: &EncodeContext) -> Result<bool, InvalidTemplate> {
         let template = Template::checked(self.first.name(), &self.options, context)?;
         let has_changed = template.version() != self.current.load().version();

@@ -38,10 +38,10 @@ use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
 use crate::schema::resources::{Sample, sample};
 
-/// The limit of engine steps per second of `max_time`. Templates that print their results need far fewer.
+/// The number of engine steps that a template may take per second of `max_time`. Templates that mainly print need far fewer.
 const STEPS_PER_SECOND: u64 = 20_000_000;
 
-/// Writes layers with a template. Costs as much as the operations of the template, and building each feature that it reaches.
+/// Writes layers with a template. The cost depends on the template's operations and on the number of features that it reads.
 #[derive(Debug)]
 pub struct Template {
     name: String,
@@ -66,7 +66,7 @@ pub(crate) fn read(
     templates.iter().map(format).collect()
 }
 
-/// Returns the formats of all templates from their settings alone, without reading files. They write nothing.
+/// Returns the formats of all templates from their settings, without reading the template files. These formats write nothing.
 pub(crate) fn from_settings(
     templates: &BTreeMap<String, Options>,
 ) -> Result<Vec<Arc<dyn Format>>, InvalidTemplate> {
@@ -124,7 +124,7 @@ impl Template {
         let file = options.path();
         let source = source(&file).map_err(|failure| fault("file", &failure.to_string()))?;
         let millis = u64::try_from(max_time.as_millis()).unwrap_or(u64::MAX);
-        // The engine counts with a signed number.
+        // The engine counts steps with a signed number.
         let steps = millis.saturating_mul(STEPS_PER_SECOND / 1000).clamp(1, i64::MAX as u64);
         let mut engine = engine::engine(escaping, steps);
         let unreadable = |error: &Error| fault("file", &Failure::from_engine(&file, error).to_string());
@@ -148,7 +148,7 @@ impl Template {
         })
     }
 
-    /// Checks the output for sample features and for empty layers, which must differ.
+    /// Checks the output for sample features and for an empty layer. The two outputs must differ.
     fn check_samples(&self, context: &EncodeContext) -> Result<(), InvalidTemplate> {
         for &kind in &self.layers {
             let output =
@@ -196,7 +196,7 @@ impl Template {
             ("time_zone", Value::from(context.time_zone.name())),
             (Budget::VARIABLE, Value::from_dyn_object(Arc::clone(&budget))),
         ];
-        // Only templates known to use `now` get it: `time_step` assumes that time does not change the output of others.
+        // Only templates that use `now` get the variable: `time_step` assumes that time does not change the output of the others.
         let now = self.uses_now.then(|| ("now", Value::from(context.now.to_string())));
         let variables = Value::from_pairs(variables.into_iter().chain(now));
         let rendered = self.engine.get_template(&self.name).and_then(|template| {

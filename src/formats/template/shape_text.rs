@@ -6,7 +6,7 @@ use crate::model::Geometry;
 use crate::model::lists::separated;
 use crate::model::numbers;
 
-/// Returns well-known text (OGC 06-103r4 §7): `POINT (106.8 -6.2)`. A ring is a `LINESTRING`.
+/// Returns well-known text (OGC 06-103r4 §7): `POINT (106.8 -6.2)`. Writes a ring as a `LINESTRING`.
 pub(super) fn wkt(drawn: &WktGeometry<'_>) -> String {
     text(|out| match drawn {
         WktGeometry::Ring(line) => tagged("LINESTRING", line.0.is_empty(), out, |out| wkt_line(line, out)),

@@ -12,13 +12,13 @@ pub(super) struct Shape {
     feature: usize,
 }
 
-/// A ring of a polygon: a sequence of places, the last equal to the first.
+/// A ring of a polygon: a sequence of positions, the last equal to the first.
 #[derive(Debug)]
 pub(super) struct Ring {
     layer: Arc<Layer>,
     feature: usize,
     polygon: usize,
-    /// 0 for the outer ring.
+    /// The number of the ring in the polygon; 0 is the outer ring.
     number: usize,
 }
 
@@ -40,7 +40,7 @@ impl Shape {
         self.layer.feature(self.feature).geometry
     }
 
-    /// Returns its polygons, each with the `outer` ring and the `inner` ones; none for a point or a line.
+    /// Returns the polygons, each with its `outer` ring and its `inner` rings; an empty list for a point or a line.
     pub(super) fn polygons(&self) -> Vec<Value> {
         let ring = |polygon, number| {
             let layer = Arc::clone(&self.layer);
@@ -53,7 +53,7 @@ impl Shape {
         polygons.collect()
     }
 
-    /// Returns a place within the surface or on the line; `None` if it has no extent.
+    /// Returns a position within the surface or on the line; `None` if the geometry has no such position.
     pub(super) fn place(&self) -> Option<Point> {
         let point = match self.geometry() {
             Geometry::Point(coord) => return Some(Point(coord)),
@@ -150,7 +150,7 @@ impl Object for Point {
     }
 }
 
-/// Returns the polygons; none for a point or a line.
+/// Returns the polygons of a geometry; an empty slice for a point or a line.
 fn pieces(geometry: Geometry<'_>) -> &[Polygon<f64>] {
     match geometry {
         Geometry::Point(_) | Geometry::LineString(_) => &[],

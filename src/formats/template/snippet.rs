@@ -20,10 +20,10 @@ const NAME: &str = "snippet";
 const STEPS: u64 = 2_000_000;
 const MAX_TIME: Duration = Duration::from_secs(1);
 
-/// A template that prints a text from a few values, with the filters and limits of formats.
+/// A short template that prints a few values. It has the same filters and kinds of limits as a template format.
 #[derive(Debug)]
 pub(crate) struct Snippet {
-    /// Its file, or its configuration key, for errors.
+    /// The template's file or configuration key, for error messages.
     place: PathBuf,
     escaping: Escaping,
     engine: Environment<'static>,

@@ -11,7 +11,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// The time limit for reading a file. Needed because network file systems can hang.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// Reads a template; fails after `LIMIT`, and names the line that is not UTF-8.
+/// Reads a template. Fails if reading takes longer than `LIMIT`, or if a line is not UTF-8.
 pub(super) fn read(file: &Path) -> Result<String, Failure> {
     let path = file.to_owned();
     let source = timeout(LIMIT, move || bytes(&path)).and_then(|result| result);
@@ -24,7 +24,7 @@ pub(super) fn read(file: &Path) -> Result<String, Failure> {
 }
 
 fn bytes(file: &Path) -> io::Result<Vec<u8>> {
-    // Opening a pipe would wait for its other end.
+    // Check the type first: opening a pipe would block until another process opens its other end.
     if !fs::metadata(file)?.is_file() {
         return Err(io::Error::other("is not a file"));
     }
@@ -36,7 +36,7 @@ fn bytes(file: &Path) -> io::Result<Vec<u8>> {
     Ok(source)
 }
 
-/// Runs work on its own thread, which is abandoned after `limit`.
+/// Runs `work` on its own thread. After `limit`, returns an error and leaves the thread running.
 fn timeout<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
     let (done, is_done) = mpsc::channel();
     let work = move || {

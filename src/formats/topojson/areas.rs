@@ -1,4 +1,4 @@
-//! Areas: everything except states and labels is pre-rendered once per set of areas.
+//! Writes areas. Everything except states and labels is rendered once per set of areas.
 
 use geo::Rect;
 use rustc_hash::FxHashMap;
@@ -11,14 +11,14 @@ use crate::model::lists::separated;
 use crate::model::topology::{self, ArcIndex, Grid, Shapes, Topology};
 use crate::model::{Area, AreaSelector, AreaSet, union_rect};
 
-/// From this number of areas on, building the set's topology takes 0.1 s or more, so small selections do not wait for it.
+/// The size from which a set counts as large. Its topology takes 0.1 s or more to build, so small selections do not wait for it.
 const LARGE: usize = 10_000;
 
-/// The topologies whose arcs the selections of a set share, each built on first use. The *scope* of a selection is its city if it
-/// lies in a single one, otherwise the whole set.
+/// The topologies of a set of areas: one for each city and one for the whole set, each built on first use. A selection within one
+/// city uses the topology of that city; any other selection uses the topology of the whole set.
 #[derive(Debug)]
 pub(super) struct Scopes {
-    /// For each area, its city and its index in the city.
+    /// For each area, the index of its city, and the area's index within the city.
     position_in_city: Vec<(usize, usize)>,
     areas_per_city: Vec<usize>,
     cities: Vec<LazyValue<Scope>>,
@@ -42,7 +42,7 @@ impl Scopes {
         Self { position_in_city: positions, areas_per_city: sizes, cities, whole: LazyValue::default() }
     }
 
-    /// Writes areas from the topology of their city, from one of their own, or from that of the whole set.
+    /// Writes areas from the topology of their city or of the whole set, or from a topology built for this selection.
     pub(super) fn write(
         &self,
         set: &AreaSet,
@@ -74,7 +74,7 @@ impl Scopes {
     }
 
     /// Returns whether a topology of the selection alone is faster: the set is large, its topology is not built yet, and the
-    /// selection is small. Both topologies have the same positions, because they have the same grid.
+    /// selection is small. Both topologies use the same grid, so they have the same positions.
     fn is_worth_a_topology(&self, selected: usize) -> bool {
         let all = self.position_in_city.len();
         all >= LARGE && selected <= all / 8 && self.whole.built().is_none()
@@ -87,14 +87,14 @@ impl Scopes {
     }
 }
 
-/// The text of a topology of areas, without their last properties.
+/// The rendered topology of some areas, without their last properties.
 #[derive(Debug)]
 struct Scope {
     features: AreaText,
     shapes: Shapes,
     bounds: Vec<Option<Rect<f64>>>,
     arcs: Vec<u8>,
-    /// The end of each arc in `arcs`.
+    /// For each arc, the offset in `arcs` at which its text ends.
     ends: Vec<usize>,
     grid: Option<Grid>,
 }
@@ -114,7 +114,7 @@ impl Scope {
                 |text: &mut Vec<u8>| document::after_properties(&shape, topology.grid(), |arc| arc, text);
             features.push(area, before, after)?;
         }
-        // Most steps take less than eight characters.
+        // Most steps between positions are shorter than eight characters.
         let mut arcs = Vec::with_capacity(8 * topology.arcs().map(|arc| arc.len()).sum::<usize>());
         let mut ends = Vec::with_capacity(topology.arcs().len());
         for arc in topology.arcs() {
@@ -146,7 +146,7 @@ impl Scope {
         all: impl ExactSizeIterator<Item = TrailingProperties>,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
-        // A state is about 30 bytes longer than none.
+        // A state adds about 30 bytes to an area.
         out.reserve(self.features.size() + 32 * all.len() + self.arcs.len() + 512);
         out.extend_from_slice(document::HEAD);
         self.features.append_all(all, out)?;
@@ -156,7 +156,7 @@ impl Scope {
         Ok(())
     }
 
-    /// Writes some areas and their arcs, numbered in the order of first use.
+    /// Writes some areas and the arcs that they use. Numbers the arcs in the order of their first use.
     fn write_some(
         &self,
         selected: impl Iterator<Item = (usize, TrailingProperties)>,
@@ -196,11 +196,11 @@ struct UsedArcs {
 }
 
 impl UsedArcs {
-    /// Returns the arc with its number in the document, in the same direction.
+    /// Returns the arc with its number in the document. Its direction does not change.
     fn number(&mut self, arc: ArcIndex) -> ArcIndex {
         let number = *self.numbers.entry(arc.arc()).or_insert_with(|| {
             self.order.push(arc.arc());
-            // A topology has fewer arcs than i32::MAX.
+            // The cast is lossless: a topology has fewer arcs than `i32::MAX`.
             (self.order.len() - 1) as u32
         });
         arc.with_arc(number as usize)

@@ -32,7 +32,7 @@ pub(super) fn write<'a>(
     Ok(())
 }
 
-/// Appends a topology without geometries, but with all members that typed readers expect.
+/// Appends a topology without geometries. It has all members that statically typed readers expect.
 pub(super) fn write_empty(on_grid: bool, context: &EncodeContext, out: &mut Vec<u8>) {
     out.extend_from_slice(HEAD);
     out.extend_from_slice(MIDDLE);
@@ -100,8 +100,8 @@ pub(super) fn arc(nodes: impl ExactSizeIterator<Item = Node>, grid: Option<&Grid
     }
 }
 
-/// Appends an arc as its first position and the steps between positions. Only collapsed arcs have steps of zero length, so that
-/// rings keep the four positions that readers require.
+/// Appends an arc as its first position and the steps between positions. Steps of zero length occur only in collapsed arcs, and
+/// give rings the four positions that readers require.
 fn steps(mut nodes: impl Iterator<Item = Node>, out: &mut Vec<u8>) {
     let Some(first) = nodes.next() else { return out.extend_from_slice(b"[]") };
     out.push(b'[');

@@ -26,14 +26,14 @@ use crate::model::{AreaSet, Layer, LayerKind};
 /// Writes a layer as a `Topology` with one object, `output`.
 ///
 /// Outer rings run clockwise and holes counter-clockwise, as in d3 and the reference implementation. Decoded positions are exact,
-/// or within half a grid step of the original; [`Quantization`] bounds the step. Outlines of larger areas and cities are exact on
-/// any grid, so they stay valid. Every ring has at least four positions. An empty layer has the `bbox` of all loaded areas, and
-/// an identity `transform`. Costs O(positions) time and memory.
+/// or at most half a grid step from the original; [`Quantization`] bounds the step. Boundaries of larger areas and cities are
+/// exact on any grid, so they stay valid. Every ring has at least four positions. An empty layer has the `bbox` of all loaded
+/// areas, and an identity `transform`. Costs O(positions) time and memory.
 ///
-/// Floods and local areas use the grid and arcs of their city if the layer lies in one city, otherwise of the whole set, so an
-/// area has the same shape in every selection. Only used arcs are written, and `bbox` covers only the selection. Topology and
-/// text are built once per set of areas and cached with it; then a document costs little more than copying. Until they are built,
-/// a small selection of a large set gets its own topology on the same grid, so that it does not wait.
+/// A layer of floods or local areas in one city uses the grid and arcs of that city; any other layer of them uses the grid and
+/// arcs of the whole set. Only used arcs are written, and `bbox` covers only the selection. Topology and text are built once per
+/// set of areas and cached with it; later documents mostly copy them. Until they are built, a small selection of a large set gets
+/// its own topology on the same grid, so that it does not wait.
 #[derive(Clone, Debug, Default)]
 pub struct TopoJson {
     options: Options,

@@ -54,7 +54,7 @@ impl TryFrom<u32> for Quantization {
     }
 }
 
-/// A [`Quantization`] in the configuration. The environment only has strings.
+/// A [`Quantization`] in the configuration: a number, or a text because environment variables have no other type.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged, expecting = "must be a whole number from 2 to 1000000000, or \"none\"")]
 enum Setting {
