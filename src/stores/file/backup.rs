@@ -16,16 +16,17 @@ use super::{file_system, schema};
 use crate::model::{Clock, Timestamp};
 use crate::stores::OpenError;
 
-/// Suffix of the file with the time of the last backup.
+/// Suffix of the file that records the time of the last backup.
 const LAST: &str = "-last-backup";
 
-/// Queues the photos of hidden reports for the private storage. The name of a photo has no slash, unlike an address.
+/// Queues the photos of hidden reports to be moved to the private storage. A file name of a photo has no slash, unlike an
+/// address.
 const HIDE_PHOTOS: &str = "
     INSERT OR IGNORE INTO photo_moves (photo, target, due)
     SELECT image_url, 'hidden', 0 FROM reports WHERE hidden AND image_url LIKE '%.jpg' AND image_url NOT LIKE '%/%'";
 
-/// Writes a snapshot of the file to a new file, while a server may be using it. The copy gets its name only when it is complete
-/// and on the disk.
+/// Writes a snapshot of the database file, which a server may be using, to a new file. The copy gets its final name only when it
+/// is complete and on the disk.
 pub(super) async fn backup(database: &Database, to: &Path) -> Result<(), OpenError> {
     if to.try_exists()? {
         return Err(format!("{} is there already; name a new file", to.display()).into());
@@ -49,7 +50,7 @@ pub(super) async fn backup(database: &Database, to: &Path) -> Result<(), OpenErr
     Ok(connection.close().await?)
 }
 
-/// Records the time of a backup next to the file. Failures are ignored, because the backup itself is complete.
+/// Records the time of a backup next to the database file. Failures are ignored, because the backup itself is complete.
 pub(super) fn record_time(path: &Path, now: Timestamp) {
     let _ = fs::write(with_suffix(path, LAST), format!("{now}\n"));
 }
@@ -58,8 +59,8 @@ pub(super) fn last_time(path: &Path) -> Option<Timestamp> {
     Timestamp::parse(fs::read_to_string(with_suffix(path, LAST)).ok()?.trim()).ok()
 }
 
-/// Replaces the file by a backup, while no process uses it, and starts a new epoch. Returns the path of the replaced file; only
-/// one is kept.
+/// Replaces the database file by a backup, and starts a new epoch. Fails if a process uses the file. Returns the path of the
+/// replaced file; only the last replaced file is kept.
 pub(super) async fn restore(
     database: &Database,
     from: &Path,
@@ -77,7 +78,7 @@ pub(super) async fn restore(
     let restore = async {
         remove_all(&copy.path)?;
         create_private(&copy.path)?;
-        // `fs::copy` would copy the permissions too.
+        // Does not use `fs::copy`, which would copy the permissions too.
         io::copy(&mut File::open(from)?, &mut OpenOptions::new().write(true).open(&copy.path)?)?;
         prepare(&copy, clock).await
     };
@@ -88,7 +89,7 @@ pub(super) async fn restore(
     if done.is_err() {
         let _ = remove_all(&copy.path);
         if is_first {
-            // Without a database file, a leftover lock would look as if the file had been lost.
+            // A lock file without a database file would look as if the database file had been lost.
             let _ = remove(&lock);
         }
     }
@@ -109,23 +110,23 @@ async fn prepare(copy: &Database, clock: &Arc<dyn Clock>) -> Result<(), OpenErro
     schema::migrate(&mut connection).await?;
     schema::compare(&mut connection).await?;
     query("UPDATE counts SET epoch = random() & 0x7fffffffffffffff").execute(&mut connection).await?;
-    // A photo may belong to a report that was hidden at the time of the backup and shown since.
+    // A photo may be public now: its report may have been shown after the backup, in which it is still hidden.
     query(HIDE_PHOTOS).execute(&mut connection).await?;
     let counts = Counts::read(&mut connection).await?;
     contents::load(&mut connection, counts, clock.now()).await?;
-    // Only a file without a separate log can be renamed.
+    // Merges the log into the file: only a file without a separate log can be renamed.
     query("PRAGMA journal_mode = DELETE").execute(&mut connection).await?;
     connection.close().await?;
     Ok(File::open(&copy.path)?.sync_all()?)
 }
 
-/// Renames a complete file over the database, which is kept under another name. The log of the old file must not be applied to
-/// the new one.
+/// Renames a complete file over the database file. Keeps the old file and its log under another name, because `SQLite` must not
+/// apply the old log to the new file.
 async fn replace(database: &Database, by: &Path) -> Result<Option<PathBuf>, OpenError> {
     if database.path.exists()
         && let Ok(mut connection) = database.connect().await
     {
-        // Moves the log into the file. Fails while another process has the file open; a damaged file is replaced anyway.
+        // Merges the log into the file, which fails while another process has the file open. A damaged file is replaced anyway.
         let mode = query_scalar::<_, String>("PRAGMA journal_mode = DELETE").fetch_one(&mut connection).await;
         let in_use = match &mode {
             Ok(mode) => mode != "delete",
@@ -142,12 +143,12 @@ async fn replace(database: &Database, by: &Path) -> Result<Option<PathBuf>, Open
         // The new file gets the owner of the old one, because the command may run as another user than the server, such as root.
         chown(by, Some(replaced.uid()), Some(replaced.gid()))?;
         remove_all(&previous)?;
-        // A hard link, so that the file exists at any moment. Some file systems have no hard links.
+        // With a hard link, the database file exists at any moment. Some file systems do not support hard links.
         fs::hard_link(&database.path, &previous).or_else(|_| fs::rename(&database.path, &previous))?;
     }
     let log = with_suffix(&database.path, "-wal");
     if log.exists() {
-        // The old file cannot be opened. Its log is kept, because it may help to repair the file.
+        // The log still exists, so the old file could not be opened. Keep the log, because it may help to repair the file.
         fs::rename(&log, with_suffix(&previous, "-wal"))?;
     }
     remove(&with_suffix(&database.path, "-shm"))?;

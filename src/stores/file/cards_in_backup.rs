@@ -9,7 +9,7 @@ use super::error::FileError;
 use crate::model::CardId;
 use crate::stores::OpenError;
 
-/// Returns the identifiers of all cards in a backup, which is only read.
+/// Returns the identifiers of all cards in a backup. Opens the backup read-only.
 pub(crate) async fn cards_in_backup(backup: &Path) -> Result<HashSet<CardId>, OpenError> {
     let options = SqliteConnectOptions::new().filename(backup).read_only(true).disable_statement_logging();
     let mut connection = options.connect().await.map_err(FileError::from)?;

@@ -17,7 +17,7 @@ const PUT_COUNTS: &str = "
 pub(super) struct Counts {
     /// Identifies the sequence of revisions; changes when a backup is restored.
     pub(super) epoch: u64,
-    /// The number of transactions. If it differs, another process has written.
+    /// The number of committed transactions. If the number in the file differs, another process has written to the file.
     pub(super) commits: u64,
     pub(super) revisions: Revisions,
     pub(super) keys: Revision,
@@ -59,7 +59,8 @@ impl Counts {
     }
 }
 
-/// Reads the whole file as a state with its own epoch. Costs about 5 µs per log entry, and briefly twice the memory of the data.
+/// Reads the whole file into a new state with its own epoch. Costs about 5 µs per log entry, and briefly twice the memory of the
+/// data.
 pub(super) async fn load(
     from: &mut SqliteConnection,
     counts: Counts,

@@ -47,16 +47,16 @@ impl Database {
         format!("the file {}: {error}", self.path.display()).into()
     }
 
-    /// Creates the file if there is none, without tables. Must run before [`connect`](Self::connect). Fails on network file
-    /// systems, and if the file is missing although it existed.
+    /// Creates the file without tables if there is none. Must run before [`connect`](Self::connect). Fails on network file
+    /// systems, and if an earlier file has been lost.
     pub(super) fn create(&self) -> Result<(), OpenError> {
         file_system::check(self.folder())?;
         self.check_whether_missing()?;
         Ok(file_system::create_private(&self.path)?)
     }
 
-    /// Fails if the file is missing but its companions exist: creating an empty file would hide the loss, and make `SQLite`
-    /// remove the log.
+    /// Fails if the file is missing although its log, lock or photos exist: a new empty file would hide the loss, and make
+    /// `SQLite` remove the log.
     fn check_whether_missing(&self) -> Result<(), OpenError> {
         let length = fs::metadata(&self.path).ok().map(|file| file.len());
         let has_log = fs::metadata(self.log()).is_ok_and(|log| log.len() > 0);
@@ -81,7 +81,7 @@ impl Database {
         .into())
     }
 
-    /// Opens the existing file. A committed transaction is on the disk (WAL, with `synchronous` at `FULL`).
+    /// Opens the existing file. When a commit returns, its transaction is on the disk (WAL, with `synchronous` at `FULL`).
     pub(super) async fn connect(&self) -> Result<SqliteConnection, FileError> {
         let options = SqliteConnectOptions::new()
             .filename(&self.path)
@@ -90,7 +90,7 @@ impl Database {
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(false)
             .busy_timeout(self.timeout)
-            // Overwrite erased data.
+            // Overwrites deleted data with zeros.
             .pragma("secure_delete", "ON")
             .pragma("journal_size_limit", LOG_BYTES)
             .disable_statement_logging();
@@ -112,15 +112,15 @@ impl Database {
         self.create()?;
         let mut connection = self.connect().await?;
         if schema::check(&mut connection).await.is_err() {
-            // A running server must not see a schema that it does not know.
+            // The lock excludes a running server, which may not know the new schema.
             let _lock = ServerLock::take(&self.path)?;
             schema::migrate(&mut connection).await?;
         }
         Ok(connection)
     }
 
-    /// Moves the log into the file, and truncates it. Does not wait for other processes; returns `false` if one of them reads an
-    /// older state, for which the log is needed.
+    /// Merges the log into the file, and truncates the log. Does not wait for other processes: returns `false` if one of them
+    /// still reads an older state, for which `SQLite` needs the log.
     pub(super) async fn truncate_log(&self, connection: &mut SqliteConnection) -> Result<bool, FileError> {
         query("PRAGMA busy_timeout = 0").execute(&mut *connection).await?;
         let (is_busy, _, _): (bool, i64, i64) =

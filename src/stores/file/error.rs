@@ -8,7 +8,7 @@ pub(super) enum FileError {
     Database(#[from] sqlx::Error),
     #[error("the table {table} has a wrong row: {reason}")]
     Row { table: &'static str, reason: String },
-    /// The file or its log is no longer where it was opened.
+    /// The file or its log is no longer at the path where it was opened.
     #[error("{0}")]
     Lost(&'static str),
 }
@@ -25,7 +25,7 @@ impl FileError {
         Self::Database(sqlx::Error::Io(error.into()))
     }
 
-    /// The reason for health checks, without paths.
+    /// Returns the reason for health checks. It contains no paths.
     pub(super) fn reason(&self) -> &'static str {
         let cause = match self {
             Self::Database(error) => Cause::classify(error).text(),
@@ -49,7 +49,7 @@ pub(super) enum Cause {
 }
 
 impl Cause {
-    /// Returns the cause by the primary result code of `SQLite`.
+    /// Determines the cause from `SQLite`'s primary result code.
     pub(super) fn classify(error: &sqlx::Error) -> Self {
         let Some(error) = error.as_database_error() else { return Self::Other };
         // The low byte is the primary code, https://www.sqlite.org/rescode.html.
@@ -65,7 +65,7 @@ impl Cause {
         }
     }
 
-    /// The cause in an operator's words; `None` if only `SQLite`'s own text describes the cause.
+    /// Returns the cause as a text for operators; `None` if only `SQLite`'s own text describes the cause.
     pub(super) fn text(self) -> Option<&'static str> {
         match self {
             Self::Full => Some("the disk is full"),

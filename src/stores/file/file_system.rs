@@ -10,7 +10,7 @@ use crate::stores::OpenError;
 /// The minimum free space: `SQLite` needs some for any change.
 const MIN_FREE: u64 = 1024 * 1024;
 
-/// Network file systems, by their numbers in `statfs(2)`. There, locks and shared memory do not work as `SQLite` needs.
+/// Network file systems, by their numbers in `statfs(2)`. On them, locks and shared memory do not work as `SQLite` needs.
 #[cfg(target_os = "linux")]
 const NETWORK: [(u64, &str); 4] =
     [(0x6969, "NFS"), (0x517b, "SMB"), (0xff53_4d42, "SMB"), (0xfe53_4d42, "SMB")];
@@ -29,8 +29,8 @@ impl Identity {
     }
 }
 
-/// Creates a file, if missing, that only its owner can read, because it holds hashes of keys and the names of residents. `SQLite`
-/// gives its other files the same permissions. If root creates it, it belongs to the owner of the folder, who runs the server.
+/// Creates a missing file that only its owner can read, because it contains hashes of keys and names of residents. `SQLite` gives
+/// its other files the same permissions. A file that root creates gets the owner of the folder, who runs the server.
 pub(super) fn create_private(path: &Path) -> io::Result<()> {
     match OpenOptions::new().create_new(true).write(true).mode(0o600).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
@@ -70,7 +70,7 @@ pub(super) fn check(folder: &Path) -> Result<(), OpenError> {
 
 #[cfg(target_os = "linux")]
 fn network_name(number: u64) -> Option<&'static str> {
-    // The number is signed on some machines.
+    // On some machines the number is signed, so compare only its lower 32 bits.
     NETWORK.iter().find(|(known, _)| *known == number & 0xffff_ffff).map(|(_, name)| *name)
 }
 
@@ -80,7 +80,7 @@ pub(super) fn free(folder: &Path) -> Option<u64> {
     Some(system.f_bavail.saturating_mul(system.f_frsize))
 }
 
-/// Returns why a folder's file system cannot be written, if the system reports a reason.
+/// Returns why a folder's file system cannot be written; `None` if it is neither read-only nor full.
 pub(super) fn obstacle(folder: &Path) -> Option<&'static str> {
     let system = rustix::fs::statvfs(folder).ok()?;
     if system.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) {

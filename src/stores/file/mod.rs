@@ -1,8 +1,9 @@
-//! The store in one file: the local store with a journal that writes each change to a `SQLite` file before it becomes visible.
+//! The store in one file: the local store with a journal. The journal writes each change to a `SQLite` file before the change
+//! becomes visible.
 //!
-//! At startup the whole file is read into memory, which serves all reads. So a read runs no SQL query, and costs as much as with
-//! the memory store. Only one server can use a file. Commands such as `siaga import` may change the file while the server runs;
-//! the server notices that within a second.
+//! At startup the server reads the whole file into memory, and serves all reads from memory. So a read runs no SQL query, and
+//! costs as much as with the memory store. Only one server can use a file. Commands such as `siaga import` may change the file
+//! while the server runs; the server notices the changes within a second.
 
 mod backup;
 mod cards_in_backup;

@@ -40,7 +40,8 @@ impl OpenStore for OpenFile {
         Some(self)
     }
 
-    /// Opens the file for a server, which must be the only one. Creates the file if there is none, and migrates its schema.
+    /// Opens the file for a server. Creates the file if there is none, and migrates its schema. Fails if another server uses the
+    /// file.
     async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
         let database = Database::from_settings(settings)?;
         let open = async {
@@ -54,7 +55,7 @@ impl OpenStore for OpenFile {
         open.await.map_err(|error| database.with_path(&error))
     }
 
-    /// Opens the file while a server may be running.
+    /// Opens the file for a command, while a server may be running.
     async fn open_for_command(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
         let database = Database::from_settings(settings)?;
         let open = async {

@@ -15,7 +15,7 @@ const APPLIED: &str = "_sqlx_migrations";
 const IS_THERE: &str =
     "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '_sqlx_migrations'";
 const IS_EMPTY: &str = "SELECT count(*) = 0 FROM sqlite_master";
-/// Selects all objects except `SQLite`'s own.
+/// Selects all objects of the schema except `SQLite`'s own.
 const OBJECTS: &str = "
     SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!'";
 
@@ -62,7 +62,7 @@ pub(super) async fn check(connection: &mut SqliteConnection) -> Result<(), OpenE
     }
 }
 
-/// Fails unless a file with the current schema has exactly the migrations' objects: a foreign trigger would run on all data.
+/// Fails if the schema's objects differ from those that the migrations create. A foreign trigger, for example, could change data.
 pub(super) async fn compare(connection: &mut SqliteConnection) -> Result<(), OpenError> {
     let mut expected = SqliteConnection::connect("sqlite::memory:").await?;
     migrate(&mut expected).await?;
@@ -77,7 +77,7 @@ async fn objects(connection: &mut SqliteConnection) -> Result<BTreeSet<(String, 
     Ok(query_as(OBJECTS).fetch_all(connection).await?.into_iter().collect())
 }
 
-/// Returns the number of applied migrations. Fails unless they are the first ones of this program.
+/// Returns the number of applied migrations. Fails if they are not the first migrations of this program.
 async fn version(connection: &mut SqliteConnection) -> Result<usize, OpenError> {
     if !is_there(connection).await? {
         let is_empty: bool = query_scalar(IS_EMPTY).fetch_one(connection).await?;
@@ -115,7 +115,7 @@ async fn is_there(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error
 mod tests {
     use super::*;
 
-    /// Cargo does not notice a new migration by itself, so touch this file.
+    /// Cargo does not notice a new migration file: change this source file too.
     #[test]
     fn migrations_are_numbered_without_gaps() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/file");

@@ -44,7 +44,7 @@ impl ServerLock {
         Ok(held)
     }
 
-    /// Releases the locks. All connections of this process to the file must be closed.
+    /// Releases the locks. All connections of this process to the file must already be closed.
     pub(super) fn release(mut self) {
         drop(self.file.take().map(ManuallyDrop::into_inner));
     }
@@ -59,7 +59,7 @@ impl Drop for ServerLock {
     }
 }
 
-/// Opens a lock file that only its owner can lock.
+/// Opens a lock file, and creates it if missing. Only its owner can open it.
 fn private(path: &Path) -> io::Result<File> {
     create_private(path)?;
     let file = OpenOptions::new().read(true).write(true).open(path)?;

@@ -19,7 +19,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Returns the absolute path without symbolic links, so that all processes use the same one.
+    /// Returns the absolute path without symbolic links, so that all processes use the same path.
     pub(crate) fn absolute(&self) -> Result<PathBuf, String> {
         let wrong = |reason: &str| format!("{} {reason}", self.path.display());
         let path = absolute(&self.path).map_err(|error| error.to_string())?;
@@ -31,7 +31,7 @@ impl Settings {
         Ok(path.canonicalize().ok().or_else(linked).unwrap_or_else(|| path.clone()))
     }
 
-    /// Returns the folder of the photos that belong to a file: its path and `-images`.
+    /// Returns the folder with the photos of a database file: the path of the file with the suffix `-images`.
     #[must_use]
     pub(crate) fn images_of(file: &Path) -> PathBuf {
         with_suffix(file, "-images")

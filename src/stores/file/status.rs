@@ -18,7 +18,7 @@ const IN_FORCE: &str = "
     WHERE state IS NOT NULL AND since > ?";
 const HEARD: &str = "SELECT name, last_heard FROM sources";
 
-/// Excludes dates in the future, which reports may have.
+/// The newest time of each kind of data. Excludes times in the future, which reports may have.
 const NEWEST: [(&str, &str); 3] = [
     ("newest state", "SELECT max(changed_at) FROM flood_states WHERE changed_at <= ?"),
     ("newest report", "SELECT max(created_at) FROM reports WHERE created_at <= ?"),

@@ -22,11 +22,11 @@ use crate::stores::local::{Change, Command, Journal, LocalStore, Reply, Row, Sha
 
 /// The maximum number of changes in one transaction.
 const BATCH: usize = 256;
-/// How often to check for changes of other processes. They must become visible within a second.
+/// How often to check whether another process has changed the file. Its changes must become visible within a second.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
-/// If a transaction cannot begin for this long, the health check reports it.
+/// If another process prevents a transaction from beginning for this long, health checks report that.
 const BUSY_AFTER: Duration = Duration::from_millis(300);
-/// How often the same failure is logged.
+/// Minimum time between two log messages about the same failure.
 const LOG_INTERVAL: Duration = Duration::from_mins(1);
 /// How long erased data may stay in the log of `SQLite` while changes keep coming.
 const TRUNCATE_AFTER: Duration = Duration::from_secs(1);
@@ -64,7 +64,7 @@ fn start(writer: Writer, incoming: mpsc::Receiver<Command>) -> Result<oneshot::R
     let runtime = runtime::Builder::new_current_thread().enable_time().build()?;
     let work = move || {
         runtime.block_on(writer.run(incoming));
-        // Nobody receives this if the store was dropped.
+        // Sending fails only if the store was dropped.
         let _ = end.send(());
     };
     thread::Builder::new().name("siaga file".to_owned()).spawn(work)?;
@@ -73,9 +73,9 @@ fn start(writer: Writer, incoming: mpsc::Receiver<Command>) -> Result<oneshot::R
 
 struct Writer {
     database: Database,
-    /// `None` from an error until the file is reopened.
+    /// `None` after an error, until the file is reopened.
     connection: Option<SqliteConnection>,
-    /// The file at startup. A different file at its path is not opened.
+    /// Identifies the file that was opened at startup. The writer does not use another file at the same path.
     file: Identity,
     /// The log file that the connection uses.
     log: Option<Identity>,
@@ -86,7 +86,7 @@ struct Writer {
     last_logged: Option<(Instant, &'static str)>,
     /// Whether to log the recovery from that failure.
     log_recovery: bool,
-    /// When data was erased that is still in the log of `SQLite`.
+    /// Since when the log of `SQLite` contains erased data; `None` if it contains none.
     erased: Option<Instant>,
     lock: Option<ServerLock>,
 }
@@ -139,7 +139,7 @@ impl Writer {
         }
     }
 
-    /// Writes a batch of changes, or checks for changes of other processes.
+    /// Writes a batch of changes. Without changes, checks whether another process has written to the file.
     async fn process(&mut self, mut changes: Vec<Change>) {
         let mut replies = Vec::new();
         let failure = match self.try_process(&mut changes, &mut replies).await {
@@ -208,13 +208,13 @@ impl Writer {
         }
     }
 
-    /// Like [`check_file`](Self::check_file), but for the log. On failure, closing the connection saves the changes in the file.
+    /// Fails if the log is no longer where it was opened. Closing the connection afterwards saves the changes in the file.
     fn check_log(&self) -> Result<(), FileError> {
         let is_same = self.database.log_identity() == self.log;
         if is_same { Ok(()) } else { Err(FileError::Lost("the log of the file is gone")) }
     }
 
-    /// Ends a failure; logs the recovery if the failure was logged.
+    /// Clears the failure. Logs the recovery if the failure was logged.
     fn record_success(&mut self) {
         self.shared.failure.store(None);
         if self.log_recovery {
@@ -227,7 +227,7 @@ impl Writer {
     fn record_failure(&mut self, error: &FileError) {
         let reason = error.reason();
         self.shared.failure.store(Some(Arc::new(reason)));
-        // Limits logging, because a nearly full disk fails for some changes only, so failures can alternate with successes.
+        // On a nearly full disk only some changes fail, so failures can alternate with successes: limit the logging.
         if self.last_logged.is_none_or(|(at, logged)| logged != reason || at.elapsed() >= LOG_INTERVAL) {
             tracing::error!(%error, "the file {} cannot be written", self.database.path.display());
             (self.last_logged, self.log_recovery) = (Some((Instant::now(), reason)), true);
@@ -245,7 +245,8 @@ impl Writer {
         Ok(snapshot.rollback().await?)
     }
 
-    /// Replaces the state by the content of the file. Reads only the keys if nothing else has changed, otherwise the whole file.
+    /// Replaces the state by the content of the file. Reads only the API keys if nothing else has changed, otherwise the whole
+    /// file.
     async fn reload(&mut self, from: &mut SqliteConnection, counts: Counts) -> Result<(), FileError> {
         let current = self.shared.current.load_full();
         let same_epoch = counts.epoch == self.counts.epoch && counts.commits > self.counts.commits;
@@ -255,7 +256,7 @@ impl Writer {
             let keys = tables::API_KEYS.all(from).await?;
             State::clone(&current).with_keys(keys, counts.keys)
         } else {
-            // Assumes erased data, because the other process may have erased some.
+            // The other process may have erased data, which the log then still contains.
             self.erased.get_or_insert_with(Instant::now);
             let loaded = contents::load(from, counts, self.clock.now()).await?;
             if same_epoch { loaded.continue_epoch(&current) } else { loaded }
@@ -307,12 +308,12 @@ impl Writer {
         Ok(true)
     }
 
-    /// Begins a write transaction. While another process writes, health checks fail at once.
+    /// Begins a write transaction. While it waits for another process for longer than `BUSY_AFTER`, health checks fail.
     async fn begin<'c>(
         &self,
         connection: &'c mut SqliteConnection,
     ) -> Result<Transaction<'c, Sqlite>, FileError> {
-        // Begins as a writer: a transaction that began as a reader could not write after another process has written.
+        // Begins as a writer: a transaction that begins as a reader cannot write if another process has written meanwhile.
         let mut attempt = pin!(connection.begin_with("BEGIN IMMEDIATE"));
         if let Ok(transaction) = time::timeout(BUSY_AFTER, &mut attempt).await {
             return Ok(transaction?);
@@ -323,7 +324,8 @@ impl Writer {
         Ok(transaction)
     }
 
-    /// Truncates the log, which still contains erased data. If another process reads an older state, the next round tries again.
+    /// Truncates the log, which still contains erased data. If another process needs the log for an older state, the next round
+    /// retries.
     async fn truncate_log(&mut self, connection: &mut SqliteConnection) -> Result<(), FileError> {
         if self.database.truncate_log(connection).await? {
             self.erased = None;

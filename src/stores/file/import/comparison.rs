@@ -17,24 +17,24 @@ use crate::stores::{OpenError, Revision};
 /// The stored data, and the rows in which it differs from a folder.
 pub(super) struct Comparison {
     pub(super) stored: Dataset,
-    /// The stored places; after the import, the new ones.
+    /// The stored places, which `places` replaces by the places after the import.
     places: Arc<Places>,
     pub(super) rows: Vec<Row>,
     /// The areas to be removed, with their logs.
     removed: Vec<AreaId>,
-    /// Whether the infrastructure is rewritten: then `rows` contains all of it.
+    /// If true, the import removes all stored infrastructure, and `rows` contains all new infrastructure.
     is_infrastructure_new: bool,
     pub(super) changed: BTreeSet<Part>,
 }
 
-/// The parts of the data, by the revisions that grow when an import changes them.
+/// The parts of the data that an import can change. They determine which revisions grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Part {
     Places,
     Floods,
     Reports,
     Gauges,
-    /// Cards or posts, which are part of no resource.
+    /// Cards or posts, which belong to no resource and have no revision.
     Others,
 }
 
@@ -68,7 +68,8 @@ impl Comparison {
         self.updated(counts).write(to).await
     }
 
-    /// Returns the counts after the import. Places are part of results about floods and reports, so these revisions grow too.
+    /// Returns the counts after the import. New places also increase the revisions of floods and reports, because their results
+    /// contain places.
     fn updated(&self, counts: Counts) -> Counts {
         let next = |revision: Revision, by: &[Part]| {
             Revision(revision.0 + u64::from(by.iter().any(|part| self.changed.contains(part))))
@@ -183,7 +184,7 @@ impl RecordStore<FloodChange> for Comparison {
 }
 
 impl Target for Comparison {
-    /// No limit, because the whole file is in memory, and so is each file of the folder.
+    /// No limit, because the whole database file and each file of the folder are in memory anyway.
     const BATCH: usize = usize::MAX;
 }
 
@@ -250,7 +251,7 @@ impl HistoryTarget for Comparison {
     }
 
     fn newest_changes(&mut self) -> Result<HashMap<AreaId, Timestamp>, OpenError> {
-        // In ascending order, so that the newest change of an area wins.
+        // The log is in ascending order, so the newest change of an area replaces the earlier ones.
         Ok(self.stored.flood_log.iter().map(|change| (change.area, change.at)).collect())
     }
 }

@@ -14,7 +14,7 @@ use crate::data::folder::Folder;
 use crate::model::Timestamp;
 use crate::stores::{ImportSummary, OpenError, Replace, import};
 
-/// Imports a folder. Takes the write lock only to write; if another process wrote meanwhile, compares again under the lock.
+/// Imports a folder. Compares without the write lock. If another process has written meanwhile, compares again under the lock.
 pub(super) async fn import(
     connection: &mut SqliteConnection,
     folder: &Folder,

@@ -128,7 +128,7 @@ impl SourceTarget for Comparison {
     fn put_cards(&mut self, rows: Vec<Card>) -> Result<(), OpenError> {
         for card in rows {
             self.add(Part::Others, [Row::Card(Arc::new(card.clone()))]);
-            // Posts look up the reports that came from cards.
+            // The import of posts looks up the reports that came from cards.
             self.stored.cards.push(card);
         }
         Ok(())

@@ -30,7 +30,7 @@ pub(super) trait Column: Sized {
     fn get(row: &mut Fields<'_>) -> Result<Self, FileError>;
 }
 
-/// The columns of a row, one after the other.
+/// Reads the columns of a row one after the other.
 pub(super) struct Fields<'r> {
     table: &'static str,
     row: &'r SqliteRow,
@@ -79,7 +79,7 @@ impl<T: Column> Column for Option<T> {
     }
 }
 
-/// Implements [`Column`] by conversions to and from a type that `SQLite` has.
+/// Implements [`Column`] by conversions to and from a type that `SQLite` supports.
 macro_rules! columns {
     ($($type:ty as $stored:ty: $put:expr, $get:expr;)+) => {
         $(
@@ -113,7 +113,7 @@ columns! {
     AreaId as i64: |area| area.number().cast_signed(), |column| column.cast_unsigned().try_into();
     ReportKey as i64: |key| key.number().cast_signed(), |column| column.cast_unsigned().try_into();
     BatchNumber as i64: |batch| batch.get().cast_signed(), |column| column.cast_unsigned().try_into();
-    // The number and the digest of the request.
+    // The number of the request in 16 bytes, followed by the digest.
     RequestKey as Vec<u8>: |request| [&request.id.to_be_bytes()[..], &request.digest].concat(), request;
     // JSON, for example `[[5,2],[6,null]]`.
     Vec<(AreaId, Option<FloodState>)> as String: |changes| changes_to_json(changes), |column| read(&column);
@@ -153,7 +153,7 @@ fn moment(column: i64) -> Timestamp {
     Timestamp::from_millis(column).unwrap_or(Timestamp::LAST)
 }
 
-/// Zero in the column means `None`.
+/// Both NULL and zero in the column mean `None`.
 impl Column for Option<NonZeroU32> {
     fn put(&self, row: &mut SqliteArguments) -> Added {
         row.add(self.map(NonZeroU32::get))
@@ -164,7 +164,7 @@ impl Column for Option<NonZeroU32> {
     }
 }
 
-/// An empty object, which an editor may store, means none.
+/// An empty JSON object means `None`: other programs that edit the file may store one.
 impl Column for Option<Attributes> {
     fn put(&self, row: &mut SqliteArguments) -> Added {
         row.add(self.as_ref().map(Attributes::as_json))
@@ -175,7 +175,7 @@ impl Column for Option<Attributes> {
     }
 }
 
-/// The header of geometry without an envelope in WGS 84, in little-endian order (OGC 12-128r17 §2.1.3).
+/// The `GeoPackage` header of geometry in WGS 84 without an envelope, in little-endian order (OGC 12-128r17 §2.1.3).
 const HEADER: [u8; 8] = [b'G', b'P', 0, 1, 0xe6, 0x10, 0, 0];
 
 fn put_shape(geometry: Geometry<'_>, row: &mut SqliteArguments) -> Added {

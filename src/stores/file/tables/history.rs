@@ -50,7 +50,7 @@ pub(in super::super) async fn flood_log(from: &mut SqliteConnection) -> Result<V
     Ok(log)
 }
 
-/// Returns the gauges by identifier, each with its readings, oldest first.
+/// Returns the gauges, ordered by identifier. Each has its readings, oldest first.
 pub(in super::super) async fn gauges(from: &mut SqliteConnection) -> Result<Vec<ObservedGauge>, FileError> {
     let gauges = GAUGES.all(&mut *from).await?.into_iter().map(|gauge| {
         let id: Box<str> = gauge.id.as_str().into();

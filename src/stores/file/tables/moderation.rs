@@ -17,7 +17,7 @@ const HIDDEN: &str = "SELECT pkey FROM reports WHERE hidden ORDER BY pkey";
 const REMOVE_REPORT: &str = "DELETE FROM reports WHERE pkey = ?";
 const REMOVE_MOVE: &str = "DELETE FROM photo_moves WHERE photo = ?";
 
-/// The erased reports, by key.
+/// The erased reports, ordered by key.
 pub(in super::super) const ERASED_REPORTS: Table<ErasedReport> = table!(
     "erased_reports",
     replace,
@@ -74,7 +74,7 @@ pub(in super::super) async fn hidden(from: &mut SqliteConnection) -> Result<BTre
     keys.into_iter().map(|key| key.cast_unsigned().try_into().map_err(FileError::row("reports"))).collect()
 }
 
-/// Writes what remains of a report, and removes the report, its card and the card's image.
+/// Writes the data that remains of an erased report. Removes the report, its card and the card's image.
 pub(super) async fn put_erased(
     to: &mut SqliteConnection,
     erased: &ErasedReport,
@@ -89,7 +89,7 @@ pub(super) async fn put_erased(
     ERASED_REPORTS.put(to, erased).await
 }
 
-/// Writes the pending move of a photo; `None` removes it from the queue.
+/// Writes the pending move of a photo. `None` removes the photo from the queue.
 pub(super) async fn put_move(
     to: &mut SqliteConnection,
     photo: &str,

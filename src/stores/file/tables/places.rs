@@ -25,7 +25,7 @@ pub(super) const AREAS: Table<Area> = table!(
     }
 );
 
-/// Provinces and cities. Written by `update`, which keeps their row numbers, because other programs use them.
+/// Provinces. Like cities, they are written by `update`, which keeps row numbers: other programs use these numbers.
 pub(super) const REGIONS: Table<Region> =
     table!("regions", update code, "ORDER BY code", Region { code, name, outline: geom });
 

@@ -7,7 +7,7 @@ use super::column::Column;
 use super::table::{Table, table};
 use crate::model::{Card, CardHolder, CardId, Locator, PartnerPost, Report, ReportContent, Tags};
 
-/// The reports. Written by `update`, so that a hidden report stays hidden.
+/// The reports. `update` keeps the column `hidden`, so a hidden report stays hidden when it is written again.
 pub(super) const REPORTS: Table<Report> = table!(
     "reports", update pkey, "ORDER BY pkey",
     Report {
@@ -30,7 +30,7 @@ pub(super) const REPORTS: Table<Report> = table!(
     }
 );
 
-/// The cards, by number.
+/// The cards, ordered by number.
 pub(in super::super) const CARDS: Table<Card> = table!(
     "cards",
     replace,
@@ -50,7 +50,7 @@ pub(in super::super) const PARTNER_POSTS: Table<PartnerPost> =
 const REMOVE_CARD: [&str; 2] =
     ["DELETE FROM cards WHERE card_id = ?", "DELETE FROM images WHERE card_id = ?"];
 
-/// Returns all reports, by key. Their cities and districts come from the locator: they are not stored, because areas can change.
+/// Returns all reports, ordered by key. Cities and districts are not stored, because areas can change; the locator computes them.
 pub(in super::super) async fn reports(
     from: &mut SqliteConnection,
     locator: &Locator,

@@ -10,7 +10,7 @@ use crate::model::{CardId, Timestamp};
 use crate::stores::service_state::{Image, ImageState, ReceivedUpload};
 use crate::stores::{KeyEntry, StoredKey, WebhookState};
 
-/// The API keys, by name.
+/// The API keys, ordered by name.
 pub(in super::super) const API_KEYS: Table<StoredKey> = table!(
     "api_keys",
     replace,
@@ -38,7 +38,7 @@ const IMAGES: Table<ImageRow> =
 const PUT_SIGNING_KEY: &str = "INSERT OR IGNORE INTO signing_key (only, secret) VALUES (1, ?)";
 const SIGNING_KEY: &str = "SELECT secret FROM signing_key";
 
-/// An image of a card. `object`, `due` and `attempts` are set once its upload has arrived.
+/// An image of a card. `object`, `due` and `attempts` are set only while the upload waits to be published.
 struct ImageRow {
     card_id: CardId,
     turn: u32,

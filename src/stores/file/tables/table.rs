@@ -32,14 +32,14 @@ impl<T> Table<T> {
     }
 }
 
-/// Defines a [`Table`] by its name, the kind of its writes, the rest of its `SELECT`, and a pattern of its values.
+/// Defines a [`Table`] from its name, how its rows are written, the end of its `SELECT`, and a pattern for its values.
 ///
-/// The names of field values in the pattern are columns: `Card { pkey, id: card_id, … }`. The pattern takes a value apart and
-/// puts it together again, so each column appears once. The type of a field defines the conversion
-/// ([`Column`](super::column::Column)). A name in parentheses is not a column: the field is read as its default.
+/// A name that the pattern binds is a column: `pkey` and `card_id` in `Card { pkey, id: card_id, … }`. The macro uses the pattern
+/// to take values apart and to construct them, so each column appears once. The type of a field defines the conversion
+/// ([`Column`](super::column::Column)). A name in parentheses is not a column: its field gets the default value.
 ///
-/// Writes are `replace`, which removes rows with the same unique columns; `update key`, which keeps columns outside of the
-/// pattern; or `add`. `Table` and `Column` must be in scope.
+/// Rows are written by `replace`, which removes rows with the same unique columns; by `update key`, which keeps columns that are
+/// not in the pattern; or by `add`. `Table` and `Column` must be in scope.
 macro_rules! table {
     ($table:literal, $how:ident $($key:ident)?, $rest:literal, $($shape:tt)+) => {
         table!(
