@@ -80,7 +80,7 @@ pub(super) fn free(folder: &Path) -> Option<u64> {
     Some(system.f_bavail.saturating_mul(system.f_frsize))
 }
 
-/// Returns why a folder's file system cannot be written; `None` if it is neither read-only nor full.
+/// Returns why a folder's file system cannot be written: it is read-only or full. `None` otherwise, or if its status is unknown.
 pub(super) fn obstacle(folder: &Path) -> Option<&'static str> {
     let system = rustix::fs::statvfs(folder).ok()?;
     if system.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) {

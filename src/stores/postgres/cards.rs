@@ -26,8 +26,8 @@ pub(super) const CARD: &str = "
            cards.created_at
     FROM cards LEFT JOIN reports USING (card_id) WHERE card_id = $1";
 
-/// Publishes the report of a card, unless the card already has one or does not exist, or the places have changed since the tags
-/// were computed. The unique index admits one of several concurrent reports. The card is locked against concurrent erasure.
+/// Stores the report of a card, unless the card already has a report or does not exist, or the places have changed since the tags
+/// were computed. The unique index admits one of several concurrent reports. The lock on the card prevents concurrent erasure.
 const RECEIVE: &str = concat!(
     "WITH card AS (
         SELECT card_id, EXISTS (SELECT FROM reports WHERE reports.card_id = cards.card_id) AS received
@@ -48,7 +48,8 @@ const RECEIVE: &str = concat!(
     SELECT places.revision, EXISTS (SELECT FROM card) AS known, (SELECT pkey FROM made) AS pkey FROM places"
 );
 
-/// Sets the image `$2` of the report of card `$1` if it has none and the condition holds. Moves the photo of a hidden report.
+/// Sets the image `$2` of the report of card `$1`, if the report has no image and the condition holds. If the report is hidden,
+/// queues its photo to be moved.
 macro_rules! showing {
     ($before:expr, $condition:expr) => {
         concat!(
@@ -72,7 +73,8 @@ pub(super) use showing;
 
 const SHOW_IMAGE: &str = showing!("", "");
 
-/// Erases unused cards. Fails if one receives its report meanwhile. The subquery uses the index: a join would read all reports.
+/// Erases unused cards. Fails if one of them receives its report meanwhile. The subquery uses an index; a join would read all
+/// reports.
 const ERASE_UNUSED: &str = "
     WITH old AS (
         SELECT card_id FROM cards
@@ -117,7 +119,7 @@ impl PostgresStore {
     }
 }
 
-/// Returns the revision of the places, whether the card exists, and the key of the report if it was published.
+/// Returns the revision of the places, whether the card exists, and the key of the report if one was stored.
 async fn receive(
     link: &mut Link,
     id: &CardId,

@@ -109,12 +109,12 @@ columns! {
     MultiPolygon<f64> as Vec<u8>: |column: Vec<u8>| wkb::outline(&column), |outline|
         Shape(Geometry::MultiPolygon(outline));
     InfrastructureShape as Vec<u8>: |column: Vec<u8>| wkb::infrastructure_shape(&column), |shape| Shape(shape.geometry());
-    // An empty object, which an editor may store, counts as none.
+    // An empty JSON object counts as `None`: other programs that edit the database may store one.
     Option<Attributes> as Option<String>: |column: Option<String>|
         Ok::<_, Infallible>(column.and_then(|json| json.try_into().ok())), |attributes| attributes;
 }
 
-/// `PostgreSQL` has no year 0: it writes 1 BC. Years of five digits have no sign.
+/// Formats a time for `PostgreSQL`, which writes the year 0 as 1 BC, and years of five digits without a sign.
 fn timestamp_text(at: Timestamp) -> String {
     let stored = moment(at);
     if (1..=9999).contains(&stored.year()) {

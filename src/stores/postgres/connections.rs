@@ -17,24 +17,24 @@ use crate::telemetry::Metrics;
 #[derive(Debug)]
 pub(super) struct Connections {
     pool: PostgresPool,
-    /// Limits writers to fewer than all connections, so that reads always find a free one.
+    /// Limits writers to fewer than all connections, so that reads always find a free connection.
     writers: FairSemaphore,
     timeout: Duration,
-    /// Set once the schema has been checked.
+    /// True once the schema has been checked.
     ready: watch::Receiver<bool>,
     announcer: Announcer,
     pub(super) metrics: Metrics,
 }
 
-/// Acquire timeout while the database is lost: enough for many operations to connect as soon as it is back.
+/// Acquire timeout while the database is lost. It is long enough for many operations to connect as soon as the database is back.
 const LOST_TIMEOUT: Duration = Duration::from_secs(1);
 const IS_LOST: &str = "the database is lost";
 /// How long an operation may continue after the database was lost.
 const GRACE: Duration = Duration::from_secs(1);
-/// How long an operation retries on locks of other sessions: at most this long, and at most 1/4 of its timeout.
+/// How long an operation retries while other sessions hold locks: this long, but at most a quarter of its timeout.
 const MAX_LOCK_WAIT: Duration = Duration::from_secs(3);
 const LOCK_WAIT_DIVISOR: u32 = 4;
-/// Backoff between retries, first and longest. The operation holds no connection meanwhile.
+/// First and longest pause between retries. An operation holds no connection while it pauses.
 const PAUSE: Duration = Duration::from_millis(50);
 const MAX_PAUSE: Duration = Duration::from_millis(400);
 
@@ -52,7 +52,8 @@ impl Connections {
         Self { pool, writers, timeout, ready, announcer, metrics }
     }
 
-    /// Applies the configured timeout, and [`GRACE`] after a loss of the database, because no response arrives over a dead link.
+    /// Limits an operation to the configured timeout, and after a loss of the database to [`GRACE`]: no response arrives over a
+    /// dead connection.
     pub(super) async fn with_timeout<T>(
         &self,
         operation: impl Future<Output = Result<T, StoreError>>,
@@ -64,9 +65,9 @@ impl Connections {
         }
     }
 
-    /// Like [`with_timeout`](Self::with_timeout), but retries on locks for [`max_lock_wait`](Self::max_lock_wait): a locked
-    /// attempt has written nothing. No connection is held between attempts, so blocked operations leave the connections to
-    /// others.
+    /// Like [`with_timeout`](Self::with_timeout), but repeats attempts that fail on a lock, for up to
+    /// [`max_lock_wait`](Self::max_lock_wait). Such an attempt has written nothing. Between attempts the operation holds no
+    /// connection, so that other operations can use it.
     pub(super) async fn retry_locked<T, F>(&self, attempt: impl Fn() -> F) -> Result<T, StoreError>
     where
         F: Future<Output = Result<T, StoreError>>,
@@ -88,7 +89,7 @@ impl Connections {
         self.with_timeout(retries).await
     }
 
-    /// Limits an operation that many callers wait for to [`LOST_TIMEOUT`] in total while the database is lost.
+    /// While the database is lost, limits an operation to [`LOST_TIMEOUT`] in total, because many callers may wait for it.
     pub(super) async fn fail_fast<T>(
         &self,
         operation: impl Future<Output = Result<T, StoreError>>,
@@ -111,7 +112,7 @@ impl Connections {
         self.connection(Some(&self.writers)).await
     }
 
-    /// Returns a free connection, with a permit if there is a semaphore; waits less while the database is lost.
+    /// Returns a free connection, with a permit if there is a semaphore. Waits less while the database is lost.
     async fn connection(&self, semaphore: Option<&FairSemaphore>) -> Result<Link, StoreError> {
         self.ready()?;
         let acquire = async {
@@ -121,7 +122,7 @@ impl Connections {
             };
             Ok(Link::new(self.pool.acquire().await?, permit))
         };
-        // While the database is lost, try the remaining connections, or the first new one, but only briefly.
+        // While the database is lost, wait only briefly for an open connection that still works, or for a new one.
         let (timeout, reason) = if self.announcer.database_is_lost() {
             (LOST_TIMEOUT.min(self.pool.acquire_timeout()), IS_LOST)
         } else {
@@ -143,7 +144,7 @@ impl Connections {
         self.retry_locked(|| self.fetch(statement.query())).await
     }
 
-    /// Runs one query without its own timeout or retries: for parts of an operation.
+    /// Runs one query of a larger operation. The caller applies the timeout and the retries.
     pub(super) async fn fetch<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
         let mut link = self.reader().await?;
         let outcome = query.fetch_all(&mut *link).await;
@@ -161,7 +162,7 @@ impl Connections {
         self.retry_locked(write).await
     }
 
-    /// Writes data that no revision covers: other instances are not notified.
+    /// Writes data that has no revision, so it does not notify other instances.
     pub(super) async fn write_untracked<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
         let statement = Statement::new(query)?;
         let write = || async {
@@ -172,7 +173,8 @@ impl Connections {
         self.retry_locked(write).await
     }
 
-    /// Notifies the other instances of a write, unless a lock prevented it. In an outage, the write may have succeeded.
+    /// Notifies the other instances of a write, unless a lock prevented it. After other errors, the write may still have
+    /// succeeded.
     pub(super) fn announce_write<T>(&self, outcome: &Result<T, StoreError>) {
         if !outcome.as_ref().is_err_and(is_contention) {
             self.announcer.announce();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::stores::StoreError;
 
-/// `Retry-After`: the pool and the listener recover within a second after the database.
+/// The value of `Retry-After`. The pool and the listener recover within a second after the database is back.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-/// Returns whether the connection or the server failed, not the statement.
+/// Returns whether the connection or the server failed, rather than the statement.
 pub(super) fn is_outage(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_)
@@ -69,7 +69,7 @@ pub(super) fn is_outage(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Whether a lock time-out, deadlock or conflict caused the error. Then nothing was written, and the connection stays usable.
+/// Whether a lock time-out, deadlock or conflict caused the error. If so, nothing was written and the connection stays usable.
 pub(super) fn is_contention(error: &StoreError) -> bool {
     let StoreError::Unavailable { source, .. } = error else { return false };
     if let Some(error) = source.downcast_ref::<Arc<StoreError>>() {

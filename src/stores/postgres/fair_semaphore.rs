@@ -8,7 +8,7 @@ use tokio::{pin, select, time};
 #[derive(Debug)]
 pub(super) struct FairSemaphore {
     permits: Arc<Semaphore>,
-    /// Each waiter holds a clone.
+    /// Counts the waiters: each one holds a clone.
     waiting: Arc<()>,
     callers: &'static str,
     size: usize,
@@ -34,7 +34,7 @@ impl FairSemaphore {
         Arc::strong_count(&self.waiting) - 1
     }
 
-    /// Waits for a permit; warns if that takes longer than `LONG_WAIT`.
+    /// Waits for a permit. Logs a warning if that takes longer than `LONG_WAIT`.
     pub(super) async fn acquire(&self) -> Result<OwnedSemaphorePermit, sqlx::Error> {
         let _waiting = Arc::clone(&self.waiting);
         let permit = Arc::clone(&self.permits).acquire_owned();

@@ -1,5 +1,5 @@
-//! Flood batches: changes of many areas at once. One transaction reads the context of a batch request and writes the decision. It
-//! locks the states, so no other session sets one meanwhile.
+//! Flood batches change many areas at once. One transaction reads the context of a batch request, decides, and writes the batch.
+//! It locks the states, so that no other session sets a state meanwhile.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -154,7 +154,7 @@ impl PostgresStore {
     }
 }
 
-/// Decides on the request and stores its batch, in one transaction; a preview only reads.
+/// Decides on the request and stores its batch in one transaction. A preview only reads.
 async fn run_transaction(
     connection: &mut PgConnection,
     request: &BatchRequest,

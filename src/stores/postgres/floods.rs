@@ -34,8 +34,8 @@ const SET: &str = "
     SELECT area_id, changed_at, state, $4::text, $5::text, $3::timestamptz FROM stood
     RETURNING changed_at";
 
-/// The revisions of floods and places, and the status of each area that was ever flooded; one row without an area if there is no
-/// such area. `LIMIT` makes the planner look up each entry by its key: a plain join would read the whole log.
+/// The revisions of floods and places, and the status of each area that was ever flooded. If there is no such area, there is one
+/// row without an area. `LIMIT` makes the planner look up each entry by its key; a plain join would read the whole log.
 pub(super) const STATES: &str = "
     SELECT floods.revision AS floods, places.revision AS places,
            area_id, states.state, changed_at, log.since, log.confirmed_at
@@ -46,7 +46,7 @@ pub(super) const STATES: &str = "
         WHERE (area_id, changed_at) = (states.area_id, states.changed_at) LIMIT 1
     ) log) ON true";
 
-/// The highest state of each area, including the one in effect when the period began. An area never has two changes at the same
+/// The highest state of each area, including the state in effect when the period began. An area never has two changes at the same
 /// time, so each state was in effect.
 pub(super) const ARCHIVE: &str = "
     WITH selected AS MATERIALIZED (
@@ -74,7 +74,7 @@ pub(super) const ARCHIVE: &str = "
     WHERE floods.resource = 'floods'
     ORDER BY highest.area_id";
 
-/// The change in the number of flooded areas by hour. Areas flooded at the first hour count from that hour.
+/// For each hour, the change in the number of flooded areas. Areas that are already flooded at the start count in the first hour.
 pub(super) const SERIES: &str = "
     WITH selected AS MATERIALIZED (
         SELECT area_id FROM areas
@@ -163,7 +163,7 @@ struct Map {
 }
 
 impl Map {
-    /// With a minimum state, the cost is proportional to the areas that were ever flooded, otherwise to all areas.
+    /// Returns the selected areas. The cost is proportional to all areas, but with a minimum state only to areas ever flooded.
     fn select(&self, query: &FloodQuery) -> Vec<(usize, FloodStatus)> {
         let is_selected =
             |(position, status): &(usize, FloodStatus)| query.matches(&self.areas[*position], status);

@@ -41,8 +41,8 @@ const COUNT: &str = "
         LIMIT $5
     ) AS counted";
 
-/// Stores a gauge and its readings, unless the places have changed since its province was computed. Unchanged rows are not
-/// touched. A gauge that has not moved stays in its province.
+/// Stores a gauge and its readings, unless the places have changed since its province was computed. Does not write unchanged
+/// rows. A gauge that has not moved keeps its stored province.
 const STORE: &str = "
     WITH places AS (
         SELECT revision FROM current_revisions WHERE resource = 'places'
@@ -78,7 +78,7 @@ struct ObservedRow {
 }
 
 impl PostgresStore {
-    /// Stores readings, and again if an import has changed the places meanwhile; returns how many.
+    /// Stores readings, and tries again if an import has changed the places meanwhile. Returns the number of readings.
     async fn store(&self, readings: &GaugeReadings) -> Result<usize, StoreError> {
         let mut places = self.places.get_or_load(&self.connections).await?;
         loop {

@@ -22,14 +22,14 @@ pub(super) struct Hosts {
 
 /// How long one of several hosts may take to connect and to show whether it accepts writes.
 const HOST_TIMEOUT: Duration = Duration::from_secs(1);
-/// How often the database checks that the client of a running statement is connected; it ends the session if not.
+/// How often the database checks whether the client of a running statement is still connected. If not, it ends the session.
 const CLIENT_CHECK: Duration = Duration::from_millis(500);
 /// The parameter of libpq that selects one of several hosts, and its values that are supported here.
 const SESSION_ATTRS: &str = "target_session_attrs";
 const SESSION_ATTRS_VALUES: [&str; 2] = ["read-write", "any"];
 
 impl Hosts {
-    /// Parses an address, for connections with this `application_name`. Trying all hosts takes less than `timeout`.
+    /// Parses the address of a database. `name` becomes the `application_name`. Trying all hosts takes less than `timeout`.
     ///
     /// As in libpq, commas separate several hosts, each with its port: `postgres://user@a:5432,b:5433/name`.
     pub(super) fn parse(address: &str, name: &str, timeout: Duration) -> Result<Self, sqlx::Error> {
@@ -80,7 +80,7 @@ impl Hosts {
                 Err(_elapsed) => errors.push((host, io::Error::from(io::ErrorKind::TimedOut).into())),
             }
         }
-        // If any host may recover, so may the database: report an outage.
+        // Report an outage if any host may recover; otherwise return the first error.
         if errors.iter().all(|(_, error)| !is_outage(error)) {
             return Err(errors.swap_remove(0).1);
         }
@@ -117,7 +117,7 @@ pub(super) async fn ensure_writable(connection: &mut PgConnection) -> Result<(),
     if read_only == "off" { Ok(()) } else { Err(io::Error::other("the server accepts no writes").into()) }
 }
 
-/// Parses the connection options of each host. Errors show no part of the address.
+/// Parses the connection options of each host. Errors contain no part of the address, because it may include a password.
 pub(super) fn options(address: &str) -> Result<Vec<PgConnectOptions>, sqlx::Error> {
     let error = |reason: String| sqlx::Error::Configuration(reason.into());
     let invalid =

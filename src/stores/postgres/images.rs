@@ -1,8 +1,8 @@
 //! Every operation is one statement. Its outcome depends on the card's row in `images`, which every writing statement locks. At
 //! the isolation level `READ COMMITTED`, a statement that has waited for a row re-reads that row for its `WHERE` and for the
-//! `WHERE` of `ON CONFLICT DO UPDATE`, but sees all other data as of its start. So [`EXPECT`] may miss that a report has just got
-//! its image. But then the card's row in `images` shows that: such rows are removed only with the card, when its report is
-//! erased.
+//! `WHERE` of `ON CONFLICT DO UPDATE`, but sees all other data as of its start. So [`EXPECT`] may not see that a concurrent
+//! statement has set a report's image. But then the state of the card's row in `images` shows it: such rows are removed only with
+//! the card, when its report is erased.
 
 use std::time::Duration;
 
@@ -20,7 +20,8 @@ use crate::auth::Secret;
 use crate::model::{CardId, Timestamp, Upload};
 use crate::stores::{ImageStore, StoreError, TakenUpload};
 
-/// Returns no row if a concurrent statement inserted the key: the caller retries.
+/// Returns the stored key, or stores a new one. Returns no row if a concurrent statement inserts the key; the caller then
+/// retries.
 const SIGNING_KEY: &str = "
     WITH made AS (
         INSERT INTO signing_key (secret) SELECT $1 WHERE NOT EXISTS (SELECT FROM signing_key)
@@ -76,7 +77,7 @@ const REFUSE: &str = "
     UPDATE images SET state = 'expected', turn = turn + 1, object = NULL, due_at = NULL, attempts = 0
     WHERE card_id = $1 AND turn = $2 AND state = 'received' RETURNING true";
 
-/// A report that already has an image keeps it; the upload is finished in either case.
+/// Publishes an upload. A report that already has an image keeps it; the upload counts as published in either case.
 const PUBLISH: &str = showing!(
     "ended AS (
         UPDATE images SET state = 'published', due_at = NULL
@@ -86,7 +87,7 @@ const PUBLISH: &str = showing!(
     "AND EXISTS (SELECT FROM ended)"
 );
 
-/// `(true,)`: the statement returns one row if it applied, and none otherwise.
+/// `(true,)`: a statement returns this row if its condition holds, and no row otherwise.
 type TrueRow = (bool,);
 
 #[derive(FromRow)]
@@ -126,7 +127,7 @@ fn for_upload(sql: &'static str, upload: &Upload) -> Query<TrueRow> {
 }
 
 impl PostgresStore {
-    /// Expects an image. With `early`, also before the report of the card.
+    /// Records that an image of a card is expected. With `early`, the card need not have a report yet.
     async fn expect(&self, card: &CardId, until: Timestamp, early: bool) -> Result<Upload, StoreError> {
         let query: Query<(bool, Option<i64>)> = for_card(EXPECT, card).bind(moment(until)).bind(early);
         match self.connections.write_untracked(query).await?.first() {
@@ -138,7 +139,7 @@ impl PostgresStore {
     }
 }
 
-// The default of a missing method would work on a `ServiceState`, which this store does not have.
+// The trait's default methods need a `ServiceState`, which this store does not have: implement every method.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl ImageStore for PostgresStore {

@@ -30,7 +30,7 @@ const REVOKE: &str =
 
 const EXISTS: &str = "SELECT true FROM api_keys WHERE name = $1";
 
-/// Sorted by name, so that two such statements cannot deadlock.
+/// Rows are sorted by name, so that two such statements cannot deadlock.
 const RECORD_USES: &str = "
     INSERT INTO api_key_uses AS known (name, last_used_at)
     SELECT name, used_at FROM unnest($1::text[], $2::timestamptz[]) AS used (name, used_at) JOIN api_keys USING (name)
@@ -39,10 +39,10 @@ const RECORD_USES: &str = "
     WHERE known.last_used_at < excluded.last_used_at
     RETURNING true";
 
-/// `(true,)`: the statement returns one row if it applied, and none otherwise.
+/// `(true,)`: a statement returns this row if its condition holds, and no row otherwise.
 type TrueRow = (bool,);
 
-// The default of a missing method would work on a `ServiceState`, which this store does not have.
+// The trait's default methods need a `ServiceState`, which this store does not have: implement every method.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl KeyStore for PostgresStore {
@@ -74,7 +74,7 @@ impl KeyStore for PostgresStore {
     }
 
     async fn note_key_uses(&self, uses: &[(String, Timestamp)]) -> Result<(), StoreError> {
-        // One statement may change a row only once.
+        // One `INSERT … ON CONFLICT` may change a row only once.
         let mut latest: BTreeMap<&str, Timestamp> = BTreeMap::new();
         for (name, at) in uses {
             latest.entry(name).and_modify(|known| *known = (*known).max(*at)).or_insert(*at);

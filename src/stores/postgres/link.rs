@@ -8,9 +8,9 @@ use super::error::is_contention;
 use super::pool::PoolPermit;
 use crate::stores::StoreError;
 
-/// A connection in use. Only [`finish`](Self::finish) returns it to its pool. If an operation was cancelled (time-out, or the
-/// client disconnected), the connection is closed instead: it may be in the middle of a response, or behind a stalled link. Its
-/// permit is released once the database has noticed the closing and ended the statement.
+/// A connection in use. Only [`finish`](Self::finish) returns it to its pool. If an operation is cancelled (time-out, or the
+/// client disconnected), the connection is closed instead: it may be in the middle of a response, or no longer respond. Its
+/// permit is released later, when the database has noticed the closing and ended the statement.
 pub(super) struct Link {
     connection: Option<PoolConnection<Postgres>>,
     permit: Option<PoolPermit>,

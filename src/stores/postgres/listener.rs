@@ -1,8 +1,8 @@
 //! Keeps the revisions of an instance current when other instances write.
 //!
-//! An instance that has written sends a notification (`NOTIFY`), and every instance listens on a connection of its own. A
-//! notification is only a hint: the listener reads the revisions on each one, and also every [`HEARTBEAT`], so that a lost hint
-//! costs only a moment. The listener is down if the database has not responded to it for [`FRESH`].
+//! After a write, an instance sends a notification (`NOTIFY`). Every instance listens on its own connection. A notification is
+//! only a hint: the listener reads the revisions after each one and every [`HEARTBEAT`], so a lost notification costs only a
+//! short delay. The listener is down if the database has not responded to it for [`FRESH`].
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -28,19 +28,19 @@ const CHANNEL: &str = "siaga";
 const LISTENER: &str = "siaga listener";
 /// How long a snapshot of the revisions counts as current.
 const FRESH: Duration = Duration::from_secs(1);
-/// How long the listener waits for a hint and for a response. The sum must be less than [`FRESH`].
+/// How long the listener waits for a notification, and for a response. The sum must be less than [`FRESH`].
 const HEARTBEAT: Duration = Duration::from_millis(300);
 const RESPONSE_TIMEOUT: Duration = Duration::from_millis(500);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_millis(250);
-/// Hints within this time are sent as one.
+/// Several writes within this time cause only one notification.
 const HINT_INTERVAL: Duration = Duration::from_millis(10);
 
 pub(super) const REVISIONS: &str = "SELECT resource, revision FROM current_revisions";
 /// [`REVISIONS`], and whether the server is read-only.
 const SNAPSHOT: &str = "
     SELECT resource, revision, current_setting('transaction_read_only')::boolean FROM current_revisions";
-/// Sends a hint without waiting for durability, which would cost more than a late hint.
+/// Sends a notification without waiting for durability: waiting would cost more than a late notification.
 const NOTIFY: &str = "SELECT set_config('synchronous_commit', 'off', false), pg_notify('siaga', '')";
 
 pub(super) type Revisions = HashMap<String, Revision>;
@@ -58,7 +58,7 @@ pub(super) fn resource_name(resource: Resource) -> &'static str {
     }
 }
 
-/// Tells the listener of writes, and others whether the listener has lost the database.
+/// Counts writes for the listener, and shows whether the listener has lost the database.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Announcer(Arc<Shared>);
 
@@ -93,7 +93,7 @@ impl Announcer {
     }
 }
 
-/// Stops listening when dropped.
+/// Listens in a background task, which ends when this value is dropped.
 #[derive(Debug)]
 pub(super) struct Listener {
     snapshot: watch::Receiver<Option<Snapshot>>,
@@ -106,7 +106,7 @@ pub(super) struct Listener {
 struct Snapshot {
     /// When the query began.
     at: Instant,
-    /// [`Shared::written`] at that time.
+    /// The value of `Shared::write_count` when the query began.
     write_count: u64,
     revisions: Revisions,
 }
@@ -179,7 +179,7 @@ impl Session {
 
     /// Reads the revisions at each notification or heartbeat; returns only when the connection fails.
     async fn session(&self) -> Result<Infallible, Box<dyn Error + Send + Sync>> {
-        // A new pool for each session: a connection behind a stalled link may occupy the old pool for long.
+        // Each session uses a new pool, because a connection that no longer responds may occupy the old pool for long.
         let pool = self.pool.single(LISTENER, CONNECT_TIMEOUT).await?;
         let mut listener = PgListener::connect_with(&pool).await?;
         listener.eager_reconnect(false);
@@ -188,7 +188,7 @@ impl Session {
             let (at, write_count) = (Instant::now(), self.announcer.write_count());
             let query = sqlx::query_as(SNAPSHOT).fetch_all(&mut listener);
             let rows: Vec<(String, i64, bool)> = time::timeout(RESPONSE_TIMEOUT, query).await??;
-            // A primary can be demoted without a restart. With a single host, the listener stays connected to it.
+            // A primary can become a standby without a restart. With a single host, the listener stays connected to it.
             if self.pool.has_several_hosts() && rows.iter().any(|(.., read_only)| *read_only) {
                 return Err("the server accepts no writes any more".into());
             }

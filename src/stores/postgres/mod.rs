@@ -1,7 +1,7 @@
 //! The store in `PostgreSQL` with `PostGIS`: persistent, and shared by any number of servers.
 //!
-//! Each rule is enforced by one statement or by a constraint of the schema (`migrations/`). Data and its revision are read by one
-//! statement, and so from one snapshot. Geometry hardly ever changes: servers cache it until its revision grows.
+//! One statement, or a constraint of the schema (`migrations/`), enforces each rule. One statement reads data and its revision,
+//! and so from one snapshot. Geometry rarely changes, so servers cache it until its revision grows.
 
 mod cards;
 mod columns;
@@ -57,7 +57,7 @@ use self::single_flight::SingleFlight;
 use super::{Check, Overview, Resource, Revision, ServiceState, ServiceStore, Store, StoreError};
 use crate::model::Clock;
 
-/// Identifies the sequence of revisions. Differs after a failover, a point-in-time restore and a restore from a dump.
+/// Identifies the sequence of revisions. Changes after a failover, a point-in-time restore or a restore from a dump.
 const EPOCH: &str = "
     SELECT hashtextextended(concat_ws(' ', system_identifier, timeline_id, 'revisions'::regclass::oid), 0)
     FROM pg_control_system(), pg_control_checkpoint()";
@@ -67,7 +67,7 @@ pub(crate) struct PostgresStore {
     connections: Arc<Connections>,
     places: Arc<PlacesCache>,
     listener: Listener,
-    /// Read from the database while the listener is down.
+    /// Reads the revisions from the database while the listener is down.
     revisions: SingleFlight<Result<Arc<Revisions>, Arc<StoreError>>>,
     readiness: Readiness,
     /// Keys of the unreadable reports that the last erasure logged.
@@ -88,7 +88,7 @@ impl fmt::Display for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Returns the revision that the listener knows, otherwise the one in the database; 0 if there is none.
+    /// Returns the listener's revision if it is current, otherwise the revision in the database; 0 if there is none.
     async fn revision_by_name(&self, name: &str) -> Result<Revision, StoreError> {
         if let Some(revision) = self.listener.revision(name) {
             return Ok(revision);
@@ -98,7 +98,7 @@ impl PostgresStore {
         Ok(revisions.get(name).copied().unwrap_or(Revision(0)))
     }
 
-    /// Concurrent callers share a query, which always begins after their calls.
+    /// Reads the revisions. Concurrent callers share a query, which always begins after their calls.
     async fn query_revisions(&self) -> Result<Arc<Revisions>, StoreError> {
         let query = async {
             let rows = self.connections.fetch(sqlx::query_as(REVISIONS)).await?;
@@ -110,7 +110,7 @@ impl PostgresStore {
 }
 
 impl ServiceStore for PostgresStore {
-    /// `None`: the state is in tables, and this store implements all of the traits that would need it.
+    /// Returns `None`: the state is in tables, and this store implements every trait that would otherwise need this state.
     fn service_state(&self) -> Option<&ServiceState> {
         None
     }

@@ -22,7 +22,7 @@ use crate::stores::{ModerationQuery, ModerationStore, StoreError, Versioned, Wai
 
 const MAX_LOGGED: usize = 10;
 
-/// Whether a text is the file name of a photo of this service.
+/// The SQL condition that a text is the file name of a photo of this service.
 macro_rules! is_photo {
     ($text:literal) => {
         concat!($text, r#" ~ '^[A-Za-z0-9_=-]+[.]jpg$' COLLATE "C""#)
@@ -30,7 +30,7 @@ macro_rules! is_photo {
 }
 pub(super) use is_photo;
 
-/// Hides or shows a report, if its time is as expected. Afterwards the report no longer waits for review.
+/// Hides or shows a report, if it was made at the expected time. Afterwards the report no longer waits for review.
 const SET_HIDDEN: &str = concat!(
     "
     WITH changed AS (
@@ -52,7 +52,7 @@ const SET_HIDDEN: &str = concat!(
     SELECT created_at, EXISTS (SELECT FROM changed) FROM reports WHERE pkey = $1"
 );
 
-/// Erases reports with their cards. Without a subject, nothing is logged.
+/// Erases reports with their cards. Adds entries to the moderation log only if there is a subject.
 const ERASE: &str = concat!(
     "
     WITH orders AS (
@@ -117,7 +117,7 @@ const TAKE: &str = "
     )
     RETURNING photo, target";
 
-/// Takes the photo of one report. The target is null if another session has taken it.
+/// Takes the photo of one report. The target is null if another session has taken the photo.
 const TAKE_BY_REPORT: &str = "
     WITH taken AS (
         UPDATE photo_moves SET due_at = $3
@@ -175,7 +175,7 @@ impl UnreadableReports {
 }
 
 impl PostgresStore {
-    /// Hides or shows a report; false if that was done already.
+    /// Hides or shows a report. Returns `false` if the report was already hidden or shown.
     async fn set_hidden(&self, request: &Moderation) -> Result<bool, StoreError> {
         let is_hidden = request.action == ModerationAction::Hide;
         let query: Query<(DateTime<Utc>, bool)> = sqlx::query_as(SET_HIDDEN)
@@ -194,7 +194,7 @@ impl PostgresStore {
         Ok(changed)
     }
 
-    /// Erases a report; false if it was erased already.
+    /// Erases a report. Returns `false` if it was erased earlier.
     async fn erase(&self, request: &Moderation) -> Result<bool, StoreError> {
         let key = column(request.report.number());
         let stored: Vec<StoredRow> = self.connections.read(sqlx::query_as(BY_KEYS).bind(vec![key])).await?;
@@ -208,7 +208,7 @@ impl PostgresStore {
         Ok(self.erase_stored(stored, Some(request)).await? > 0)
     }
 
-    /// Without a request, erases reports because of their age. Returns their number.
+    /// Erases stored reports, without a request because of their age. Returns their number.
     async fn erase_stored(
         &self,
         stored: Vec<Erasure>,
@@ -231,7 +231,7 @@ impl PostgresStore {
         super::values::count(self.connections.write(query).await?)
     }
 
-    /// Logs the reports that are not erased because they cannot be decoded, but the same keys only once.
+    /// Logs the reports that cannot be erased because they cannot be decoded. Logs the same keys only once in succession.
     fn log_unreadable(&self, UnreadableReports { count, keys, error }: UnreadableReports) {
         let mut logged = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = error.filter(|_| *logged != keys) {
@@ -285,7 +285,7 @@ impl ModerationStore for PostgresStore {
     async fn erase_reports(&self, before: Timestamp, most: u32) -> Result<u64, StoreError> {
         let (mut erasures, mut unreadable) = (Vec::new(), UnreadableReports::default());
         let mut last: Option<(DateTime<Utc>, i64)> = None;
-        // Skip reports that cannot be decoded: they must not block later ones.
+        // Skip reports that cannot be decoded: they must not prevent the erasure of later ones.
         while erasures.len() < most as usize {
             let (made_at, key) = last.unzip();
             let query = sqlx::query_as(OLDEST).bind(moment(before)).bind(i64::from(most));

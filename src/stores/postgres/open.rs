@@ -31,7 +31,7 @@ use crate::telemetry::Metrics;
 #[derive(Clone, Copy, Debug)]
 pub struct OpenPostgres;
 
-/// Interval of attempts to reach a lost database.
+/// Interval between attempts to reach the database at startup.
 const RETRY: Duration = Duration::from_millis(250);
 
 #[async_trait]
@@ -170,7 +170,7 @@ impl PrepareError {
     }
 }
 
-/// Checks the schema, or migrates it if configured. Returns its versions before and after.
+/// Checks the schema, and migrates an old one if configured. Returns the schema's versions before and after.
 async fn prepare(
     pool: &PostgresPool,
     settings: Settings,
@@ -186,7 +186,7 @@ async fn prepare(
     let mut connection = connected.map_err(|error| classify(error.into()))?;
     let check_result = time::timeout(timeout, schema::check(&mut connection)).await;
     let prepared = match check_result.map_err(|_| PrepareError::Unavailable("no response in time".into()))? {
-        // Migrations have no time limit, and may wait for those of another server.
+        // Migrations have no time limit, and may wait for the migrations of another server.
         Err(error)
             if settings.migrate
                 && let Some(SchemaError::Old { .. }) = error.downcast_ref() =>
@@ -242,7 +242,8 @@ async fn fill(pool: PostgresPool, mut ready: watch::Receiver<bool>) {
     }
 }
 
-/// The pool for routes of your own. It closes with the store, not when shutdown begins: requests in progress still need it.
+/// Returns the pool for routes of your own. It closes with the store, not when shutdown begins, because requests in progress
+/// still need it.
 fn managed(pool: PostgresPool) -> ManagedState {
     let mut managed = ManagedState::default();
     managed.add(Primary::from(pool));

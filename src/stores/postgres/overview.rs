@@ -5,7 +5,7 @@ use super::values::moment;
 use crate::model::Timestamp;
 use crate::stores::{Overview, StoreError};
 
-/// The newest time of each kind of data, by index, and the number of areas in each state.
+/// The newest time of each kind of data, looked up in indexes, and the number of areas in each flood state.
 const OVERVIEW: &str = "
     SELECT (SELECT max(changed_at) FROM flood_changes),
            (SELECT max(created_at) FROM visible_reports WHERE created_at <= $1),

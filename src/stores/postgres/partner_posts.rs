@@ -37,7 +37,7 @@ impl FeedStore for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Stores a partner's post once, and tries again if an import has changed the places meanwhile.
+    /// Stores a partner's post, unless it is already stored. Tries again if an import has changed the places meanwhile.
     async fn receive_post(&self, post: &PartnerReport) -> Result<ReceiveOutcome, StoreError> {
         let mut places = self.places.get_or_load(&self.connections).await?;
         loop {

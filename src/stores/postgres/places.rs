@@ -16,7 +16,7 @@ use crate::model::{AreaSet, Places};
 use crate::runtime::off_thread;
 use crate::stores::{PlaceStore, Revision, StoreError, Versioned};
 
-/// The places as last read: megabytes that hardly ever change.
+/// Caches the places as last read: they take megabytes and rarely change.
 #[derive(Debug)]
 pub(super) struct PlacesCache {
     cached: ArcSwapOption<VersionedPlaces>,
@@ -35,7 +35,7 @@ impl PlacesCache {
         self.cached.load().as_deref().cloned()
     }
 
-    /// As for [`load`](Self::load), the caller must hold no connection.
+    /// Returns the cached places, or loads them. As for [`load`](Self::load), the caller must hold no connection.
     pub(super) async fn get_or_load(&self, connections: &Connections) -> Result<VersionedPlaces, StoreError> {
         match self.cached() {
             Some(places) => Ok(places),
@@ -137,7 +137,8 @@ pub(super) async fn read(connection: &mut PgConnection) -> Result<Arc<Places>, S
 }
 
 impl PostgresStore {
-    /// Returns the rows of a query with the places at the same revision, which `places_revision` reads from the first row.
+    /// Returns the rows of a query and the places, both at the same revision. `places_revision` reads the revision from the first
+    /// row.
     pub(super) async fn with_places<T: Row>(
         &self,
         query: Query<T>,

@@ -16,8 +16,8 @@ use super::error::described;
 use super::fair_semaphore::FairSemaphore;
 use super::hosts::{Hosts, endpoint, ensure_writable};
 
-/// The database of the store, `databases.siaga`. Routes of your own get it as
-/// [`Connection<Primary>`](rocket_db_pools::Connection). Attached if the store is selected.
+/// The database of the store, `databases.siaga`. Routes of your own get a connection with the guard
+/// [`Connection<Primary>`](rocket_db_pools::Connection). Available only if this store is selected.
 #[derive(Clone, Debug, Database)]
 #[database("siaga")]
 pub struct Primary(PostgresPool);
@@ -27,7 +27,7 @@ pub struct Primary(PostgresPool);
 /// Connects when a connection is first requested, so that a service can start without its database. Waiting for a connection,
 /// running a statement and waiting for a lock have time limits.
 ///
-/// If the address has several hosts, every connection is to one that accepted writes when it was opened.
+/// If the address has several hosts, each connection goes to a host that accepted writes when the connection was opened.
 #[derive(Clone, Debug)]
 pub struct PostgresPool {
     pool: sqlx::PgPool,
@@ -69,13 +69,13 @@ pub(super) struct PoolUsage {
 /// Idle time after which a connection is pinged before use, and the limit for the ping.
 const PING_AFTER: Duration = Duration::from_secs(1);
 const PING_TIMEOUT: Duration = Duration::from_millis(250);
-/// How long a statement may wait for a lock while it holds a connection. Then its operation retries.
+/// How long a statement waits for a lock. Then it fails, and its operation retries without holding the connection.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(25);
 /// Within this time the database notices that the client of a running statement has gone, and ends the statement.
 const DISCONNECT_NOTICE: Duration = Duration::from_secs(1);
 
 impl PostgresPool {
-    /// No statement may take longer than `timeout`.
+    /// Creates a pool that is not connected yet. No statement may take longer than `timeout`.
     pub(super) fn new(config: &Config, timeout: Duration) -> Result<Self, sqlx::Error> {
         let hosts = Hosts::parse(&config.url, Primary::NAME, timeout)?;
         let several = hosts.has_several();
@@ -120,7 +120,7 @@ impl PostgresPool {
         self.pool.options().get_acquire_timeout()
     }
 
-    /// Stops using the existing connections: they may be dead without any sign of it.
+    /// Stops using the existing connections, because the pool cannot detect whether they are dead.
     pub(super) fn invalidate(&self) {
         *self.losses.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
@@ -129,12 +129,12 @@ impl PostgresPool {
     pub(super) async fn fill(&self) {
         let options = self.pool.options();
         let min = options.get_min_connections().min(options.get_max_connections());
-        // All connections are held at once, so that they are different ones. Those that fail now are opened when needed.
+        // Acquires all connections at once, so that they are different ones. Those that fail now are opened when needed.
         drop(join_all((0..min).map(|_| self.acquire())).await);
     }
 
-    /// Opens a connection outside the pool, without a statement timeout. With several hosts, connects to the primary and points
-    /// the pool to it. If the primary has changed, the connections to the old one are no longer used, and the change is logged.
+    /// Opens a connection outside the pool, without a statement timeout. With several hosts, connects to the primary and switches
+    /// the pool to it. If the primary has changed, invalidates the connections to the old primary and logs the change.
     pub(super) async fn connect(&self, name: &str) -> Result<sqlx::PgConnection, sqlx::Error> {
         let (host, connection) = self.hosts.connect(name).await?;
         if self.hosts.has_several() {
@@ -143,7 +143,7 @@ impl PostgresPool {
         Ok(connection)
     }
 
-    /// Opens new connections to this host only; invalidates those to another one.
+    /// Makes the pool open new connections to this host only. If another host was used before, invalidates its connections.
     fn use_host(&self, host: usize) {
         let previous = self.hosts.set_current(host);
         if previous == Some(host) {
@@ -168,7 +168,7 @@ impl PostgresPool {
         Ok(PoolOptions::new().max_connections(1).acquire_timeout(timeout).connect_lazy_with(options))
     }
 
-    /// Whether the address has several hosts. Only then is a host that accepts no writes abandoned for another.
+    /// Whether the address has several hosts. Only then does the pool leave a host that accepts no writes.
     pub(super) fn has_several_hosts(&self) -> bool {
         self.hosts.has_several()
     }
@@ -200,7 +200,7 @@ impl PostgresPool {
     }
 }
 
-/// Adds limits of statements, waits for locks and idle transactions.
+/// Adds time limits for statements, waits for locks, and idle transactions.
 fn bounded(options: &PgConnectOptions, timeout: Duration) -> PgConnectOptions {
     options.clone().options([
         ("statement_timeout", millis(timeout)),
@@ -214,9 +214,9 @@ fn millis(duration: Duration) -> String {
 }
 
 impl PoolPermit {
-    /// Releases the permits of a connection that was closed in the middle of a statement, once the database has noticed that.
+    /// Releases the permits of a connection that was closed during a statement, after the database has had time to notice that.
     pub(super) fn release_when_noticed(self, write_permit: Option<OwnedSemaphorePermit>) {
-        // A lost database notices nothing, and new connections are needed as soon as it is back: release at once.
+        // A lost database notices nothing, and operations need new connections as soon as it is back: release at once.
         if !self.losses.is_lost(self.since.elapsed())
             && let Ok(runtime) = Handle::try_current()
         {

@@ -12,7 +12,7 @@ use super::schema;
 use crate::model::{Clock, SystemClock, Timestamp};
 use crate::stores::{Check, StoreError};
 
-/// Readiness checks. They use their own connection, so they wait neither for operations nor for locks.
+/// Readiness checks. They use their own connection, so they do not wait for other operations or for locks.
 #[derive(Debug, Default)]
 pub(super) struct Readiness {
     connection: Mutex<Option<PgConnection>>,
@@ -49,7 +49,7 @@ impl Readiness {
             Some(_) => None,
         };
         let migrations = Check { name: "migrations", required: true, failure, took: store.took };
-        // Alerts are sent and expire by the clock of each server.
+        // Each server uses its own clock to send alerts and to let them expire.
         let clock_skew = probed.is_some_and(|probed| probed.clock_skew > MAX_CLOCK_SKEW);
         let failure = clock_skew.then_some(
             "the clocks of this server and of the database differ by more than 2 s: synchronize them",
@@ -69,7 +69,7 @@ impl Readiness {
         vec![store, migrations, clock, listener.await.optional()]
     }
 
-    /// Probes the database over the kept connection, or over a new one if that fails.
+    /// Probes the database over the connection of the last check, or over a new one if that fails.
     async fn probe(&self, connections: &Connections) -> Result<Probe, StoreError> {
         let mut reused = self.connection.lock().await;
         if let Some(mut connection) = reused.take()
@@ -94,7 +94,7 @@ impl Readiness {
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     applied: usize,
-    /// By how much the clocks of this server and of the database differ at least.
+    /// The minimum difference between the clocks of this server and of the database.
     clock_skew: Duration,
 }
 

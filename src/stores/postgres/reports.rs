@@ -14,8 +14,7 @@ use super::values::{column, count, limit, moment};
 use crate::model::{DisasterType, Report, ReportKey, ReportLayer, SeriesPoint, Timestamp};
 use crate::stores::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, StoreError, Versioned};
 
-/// Selects reports of a window, of one disaster or of all but preparedness, in a city or province, with or without training
-/// reports.
+/// Filters reports by time, disaster, city or province, and training. Without a disaster, excludes preparedness (`prep`).
 macro_rules! filtered {
     ($from:literal) => {
         concat!(" FROM ", $from, " AS reports LEFT JOIN areas ON areas.area_id = reports.local_area_id
@@ -28,7 +27,7 @@ macro_rules! filtered {
     };
 }
 
-/// Adds to a query the revision, and the time of the first later report of any kind.
+/// Adds two columns to a query: the revision, and the time of the first report of any kind after the window.
 macro_rules! versioned_query {
     ($columns:expr, $from:literal, $group_by:expr, $order_by:expr) => {
         concat!(
@@ -95,7 +94,7 @@ impl<'r> FromRow<'r, PgRow> for ReportRow {
     }
 }
 
-/// Decoded directly from its row into an `Arc`, so that a long list is not in memory twice.
+/// A report that is decoded from its row directly into an `Arc`, so that a long list is not in memory twice.
 struct SharedReport(Arc<Report>);
 
 impl<'r> FromRow<'r, PgRow> for SharedReport {

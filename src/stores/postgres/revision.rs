@@ -24,7 +24,8 @@ impl<'r, T: FromRow<'r, PgRow>> FromRow<'r, PgRow> for AtRevision<T> {
     }
 }
 
-/// For results that change with time: `next` is the time of the first item after those selected, even if the result is empty.
+/// A row of a result that changes with time. `next` is the time of the first item after the selected ones; an empty result has it
+/// too.
 #[derive(Debug)]
 pub(super) struct WithNext<T> {
     row: AtRevision<T>,

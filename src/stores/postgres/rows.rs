@@ -22,8 +22,8 @@ pub(super) trait Columns {
     fn write<M: SerializeMap>(&self, columns: &mut M) -> Result<(), M::Error>;
 }
 
-/// Implements [`Columns`] and [`FromRow`] from a pattern: the names of fields' values are columns, as in `Card { pkey, id:
-/// card_id, … }`. A name in parentheses is no column: the field is read as its default.
+/// Implements [`Columns`] and [`FromRow`] from a pattern. A name that the pattern binds is a column: `pkey` and `card_id` in
+/// `Card { pkey, id: card_id, … }`. A name in parentheses is not a column: its field gets the default value.
 macro_rules! rows {
     ($($Model:ident {$($shape:tt)+})+) => {
         $(rows!(@columns [$Model {$($shape)+}] [] [] $($shape)+);)+

@@ -57,7 +57,7 @@ async fn apply_missing(connection: &mut PgConnection) -> Result<Vec<AppliedMigra
     Ok(done)
 }
 
-/// Fails if the schema lacks migrations, or has others than this program.
+/// Fails if the schema lacks migrations of this program, or has different ones.
 pub(super) async fn check(connection: &mut PgConnection) -> Result<(), OpenError> {
     let migrated: bool = sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL")
         .bind(APPLIED)
@@ -83,7 +83,7 @@ pub(super) async fn version(connection: &mut PgConnection) -> Result<usize, sqlx
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
-/// Returns the number of applied migrations. Fails unless they are a prefix of this program's.
+/// Returns the number of applied migrations. Fails if they are not the first migrations of this program.
 async fn applied(connection: &mut PgConnection) -> Result<usize, OpenError> {
     let applied = connection.list_applied_migrations(APPLIED).await?;
     if applied.len() > needed() {
@@ -102,7 +102,7 @@ async fn applied(connection: &mut PgConnection) -> Result<usize, OpenError> {
 mod tests {
     use super::*;
 
-    /// Cargo does not notice a new migration by itself, so touch this file.
+    /// Cargo does not notice a new migration file: change this source file too.
     #[test]
     fn migration_files_are_numbered_without_gaps() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");

@@ -35,7 +35,7 @@ const TABLE: &str = "databases.siaga";
 /// The keys of the table that apply to `PostgreSQL`.
 const KEYS: [&str; 5] = ["url", "min_connections", "max_connections", "connect_timeout", "idle_timeout"];
 
-/// Errors show no values, because an address contains a password.
+/// Reads the configuration of the database. Errors contain no values, because the address contains a password.
 pub(super) fn database(figment: &Figment) -> Result<Config, OpenError> {
     if !figment.contains(TABLE) {
         return Err(format!("{TABLE}.url: missing; the postgres store needs it (or DATABASE_URL)").into());

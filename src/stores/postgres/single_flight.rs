@@ -2,9 +2,9 @@ use std::time::Instant;
 
 use tokio::sync::Mutex;
 
-/// Runs an operation once for all callers that wait for it. Each gets the result of a run that began after its call, so the
-/// result includes everything acknowledged before. At most one run is in progress; all callers that arrive meanwhile share the
-/// next. If the caller that polls the run is cancelled, the next caller starts its own run.
+/// Runs an operation once for all callers that wait for it. Each caller gets the result of a run that began after its call, so
+/// the result includes all writes acknowledged before the call. At most one run is in progress; callers that arrive during a run
+/// share the next one. If the caller that polls the run is cancelled, the next caller starts its own run.
 #[derive(Debug)]
 pub(super) struct SingleFlight<T>(Mutex<Option<Finished<T>>>);
 
@@ -19,7 +19,7 @@ impl<T: Clone> SingleFlight<T> {
         Self(Mutex::new(None))
     }
 
-    /// Runs the operation, or returns the result of one that another caller began after this call.
+    /// Runs the operation, or returns the result of a run that another caller began after this call.
     pub(super) async fn run(&self, operation: impl Future<Output = T>) -> T {
         let requested = Instant::now();
         let mut last = self.0.lock().await;

@@ -17,7 +17,7 @@ const RECORD: &str = "
 
 const LAST_HEARD: &str = "SELECT name, last_heard_at FROM sources";
 
-// The default of a missing method would work on a `ServiceState`, which this store does not have.
+// The trait's default methods need a `ServiceState`, which this store does not have: implement every method.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl SourceStore for PostgresStore {

@@ -16,7 +16,7 @@ const FLOODED: &str = "SELECT count(*) FROM flood_states WHERE state IS NOT NULL
 const IN_FORCE: &str = "SELECT count(*) FROM flood_states WHERE state IS NOT NULL AND changed_at > $1";
 const LAST_HEARD: &str = "SELECT name, last_heard_at FROM sources";
 
-/// Excludes dates in the future, which reports may have.
+/// The newest time of each kind of data. Excludes times in the future, which reports may have.
 const NEWEST: &[(&str, &str)] = &[
     ("newest state", "SELECT max(changed_at) FROM flood_changes WHERE changed_at <= $1"),
     ("newest report", "SELECT max(created_at) FROM reports WHERE created_at <= $1"),

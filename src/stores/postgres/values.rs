@@ -7,13 +7,13 @@ use super::error::backend;
 use crate::model::Timestamp;
 use crate::stores::StoreError;
 
-/// Clamps times beyond the years that the model writes, such as the bounds of a period.
+/// Converts a time. Clamps times outside of the years that the model writes, such as the bounds of a period.
 pub(super) fn moment(moment: Timestamp) -> DateTime<Utc> {
     let edge = |year| Utc.with_ymd_and_hms(year, 1, 1, 0, 0, 0).single().unwrap_or_default();
     moment.to_utc().clamp(edge(-4000), edge(12_000))
 }
 
-/// No number of the model exceeds the signed 64 bits of a column.
+/// Converts a number. The numbers of the model fit in the signed 64 bits of a column.
 pub(super) fn column(number: u64) -> i64 {
     number.cast_signed()
 }

@@ -18,8 +18,8 @@ const REPLACE_STATE: &str = "
     )
     SELECT * FROM updated UNION ALL SELECT * FROM inserted";
 
-/// The transactions that hold a writer's lock on `reports`. A statement acquires the lock before it picks a key, and its
-/// transaction holds the lock until the end. Includes prepared transactions, which have no session.
+/// The transactions that hold a writer's lock on `reports`. A statement acquires the lock before it picks a key; its transaction
+/// holds the lock until it ends. Includes prepared transactions, which have no session.
 const OPEN_WRITES: &str = "
     SELECT DISTINCT virtualtransaction FROM pg_locks
     WHERE locktype = 'relation' AND granted AND pid IS DISTINCT FROM pg_backend_pid()
@@ -27,7 +27,7 @@ const OPEN_WRITES: &str = "
       AND relation = 'reports'::regclass
       AND mode IN ('RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')";
 
-// A default would need a `ServiceState`, which this store does not have.
+// The trait's default methods need a `ServiceState`, which this store does not have: implement every method.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl WebhookStore for PostgresStore {

@@ -113,7 +113,7 @@ columns! {
     AreaId as i64: |area| area.number().cast_signed(), |column| column.cast_unsigned().try_into();
     ReportKey as i64: |key| key.number().cast_signed(), |column| column.cast_unsigned().try_into();
     BatchNumber as i64: |batch| batch.get().cast_signed(), |column| column.cast_unsigned().try_into();
-    // The number of the request in 16 bytes, followed by the digest.
+    // The UUID of the request in 16 bytes, followed by the digest.
     RequestKey as Vec<u8>: |request| [&request.id.to_be_bytes()[..], &request.digest].concat(), request;
     // JSON, for example `[[5,2],[6,null]]`.
     Vec<(AreaId, Option<FloodState>)> as String: |changes| changes_to_json(changes), |column| read(&column);

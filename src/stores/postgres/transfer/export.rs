@@ -22,7 +22,7 @@ const ERASED: &str = "
 const ENTRIES: &str = "
     SELECT number, at, report, made_at, action, subject, username, reason FROM moderation_log ORDER BY number";
 
-/// Exports one snapshot.
+/// Exports all data as of one snapshot.
 pub(in super::super) async fn export(
     connection: &mut PgConnection,
     folder: &FolderWriter,

@@ -42,7 +42,7 @@ const NEWEST: &str = "
         WHERE flood_changes.area_id = areas.area_id ORDER BY changed_at DESC LIMIT 1
     ) newest";
 
-/// Recomputes the times in the logs of some areas: imported entries can be older than existing ones.
+/// Recomputes the derived times in the logs of some areas, because imported entries can be older than existing ones.
 const TIMES: &str = "
     UPDATE flood_changes SET run_began_at = times.run_began_at, since = times.since
     FROM flood_times times
@@ -134,7 +134,8 @@ impl HistoryTarget for Transaction {
     }
 }
 
-/// Updates the states, and the times of states set meanwhile. Locks the states: other sessions do not see imported entries.
+/// Updates the states, and the derived times of states that were set during the import. Locks the states, because other sessions
+/// do not see the imported entries yet.
 pub(super) fn update_states(import: &mut Transaction) -> Result<(), OpenError> {
     let imported: Vec<_> = import.changed_areas.iter().copied().collect();
     if !imported.is_empty() {

@@ -36,20 +36,21 @@ const MADE_AT: &str = concat!(
     " FROM new_reports AS reports WHERE reports.created_at = ANY ($1)"
 );
 
-/// New reports are staged here, so that `reports` is locked only for one insert at the end.
+/// A temporary table for new reports, so that `reports` is locked only for one insert at the end.
 const STAGING: [&str; 3] = [
     "CREATE TEMPORARY TABLE new_reports ON COMMIT DROP AS SELECT *, ''::bytea AS digest FROM reports WITH NO DATA",
     "CREATE INDEX ON new_reports (pkey)",
     "CREATE INDEX ON new_reports (created_at)",
 ];
 
-/// Keys that other sessions have assigned since the lookup.
+/// The first key of a new report that another session has assigned since the lookup.
 const CONFLICTING_KEY: &str = "
     SELECT pkey
     FROM new_reports JOIN (SELECT pkey FROM reports UNION ALL SELECT pkey FROM erased_reports) taken USING (pkey)
     ORDER BY pkey LIMIT 1";
 
-/// Skips reports erased since the lookup. Computes the keys without the sequence, which a failed import could not reset.
+/// Inserts the new reports, except those erased since the lookup. Assigns keys without advancing the sequence, because a failed
+/// import could not reset it.
 const PUBLISH: &str = concat!(
     "WITH last AS (
         SELECT greatest(0, (SELECT max(pkey) FROM reports), (SELECT max(pkey) FROM erased_reports),
@@ -78,7 +79,7 @@ const LOGGED: &str = "
     )
     FROM unnest($1::timestamptz[], $2::bigint[], $3::text[]) WITH ORDINALITY AS rows (at, report, action, place)
     ORDER BY place";
-/// Returns the number of the first new entry.
+/// Reserves numbers for `$1` new entries, and returns the first number.
 const NUMBER_ENTRIES: &str = "
     UPDATE moderation_count SET number = number + $1 RETURNING number - $1 + 1";
 
@@ -188,7 +189,7 @@ fn numbers(keys: &[ReportKey]) -> Vec<i64> {
     column(keys, |key| key.number().cast_signed())
 }
 
-/// Must run last, when nothing can fail any more: a rollback does not reset sequences.
+/// Advances the sequences. Must run last, when nothing can fail any more, because a rollback does not reset sequences.
 pub(super) fn advance_sequences(import: &mut Transaction) -> Result<(), OpenError> {
     for table in ["reports", "cards"] {
         import.execute(sqlx::query(ADVANCE_SEQUENCE).bind(table))?;

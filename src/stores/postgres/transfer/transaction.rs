@@ -12,7 +12,7 @@ use crate::model::Timestamp;
 use crate::stores::import::{RowVisitor, Target};
 use crate::stores::{OpenError, StoreError};
 
-/// Until the end of the transaction, no other session sets a state.
+/// Prevents other sessions from setting a state until the transaction ends.
 pub(in super::super) const LOCK_STATES: &str = "LOCK TABLE flood_states IN SHARE ROW EXCLUSIVE MODE";
 
 /// The transaction of an import. Its methods block the thread, as does reading the folder.
@@ -30,7 +30,8 @@ impl Transaction {
         let runtime = Handle::current();
         let mut import = Self { now, changed_areas: BTreeSet::new(), runtime, connection, is_locked: false };
         import.execute(sqlx::query("BEGIN"))?;
-        // One import at a time. It counts its changes in the last shard, so that other writers do not wait for it.
+        // Only one import runs at a time. It counts its changes in the last revision shard, so that other writers do not wait for
+        // it.
         import.execute(sqlx::query("SELECT pg_advisory_xact_lock(hashtext('siaga import'))"))?;
         import.execute(sqlx::query("SET LOCAL siaga.shard = 32"))?;
         Ok(import)
@@ -69,7 +70,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// `rest` is appended to the statement.
+    /// Inserts rows. `rest` is the end of the statement, for example its conflict clause.
     pub(super) fn insert<T: Columns>(
         &mut self,
         table: &str,
@@ -90,7 +91,7 @@ impl Transaction {
         self.insert(table, rows, &format!("ON CONFLICT ({key}) DO UPDATE SET {}", columns.join(", ")))
     }
 
-    /// Locks tables until the end of the import. Other sessions queue behind this statement, so its own wait is short.
+    /// Locks tables until the import ends. Limits the wait for the lock, because other sessions queue after this statement.
     pub(super) fn lock(&mut self, sql: &'static str) -> Result<(), OpenError> {
         self.execute(sqlx::query("SET LOCAL lock_timeout = '3s'"))?;
         self.execute(sqlx::query(sql))?;
