@@ -17,8 +17,7 @@ const PAGE: u32 = 1_000;
 
 #[derive(Debug, Default)]
 pub(super) struct ModerationProgress {
-    /// The range of log entries that were read: after the first number, up to the second. `(0, 0)` if the log is empty, `None`
-    /// before the first read.
+    /// The log entries after the first number, up to the second, were read. `(0, 0)`: the log is empty. `None`: not read yet.
     read: Option<(u64, u64)>,
     /// For each month, the number of the newest entry about one of its reports.
     months: BTreeMap<Month, u64>,

@@ -59,8 +59,7 @@ impl Archive {
         revision.or(areas)
     }
 
-    /// Writes the areas and all months with data, including the current month. Fails if the folder already contains an archive.
-    /// Returns the number of months.
+    /// Writes the areas and all months with data into a folder without an archive. Returns the number of months.
     pub(crate) async fn write_all(&self) -> Result<usize, Failure> {
         if self.folder.join(PACKAGE).exists() {
             return Err("the folder has an archive already".into());
@@ -74,8 +73,8 @@ impl Archive {
         Ok(months.len())
     }
 
-    /// Returns the finished months that must be written: missing and withdrawn ones, and of the last two, those whose number of
-    /// reports has changed.
+    /// Returns the finished months to write: those missing or withdrawn, and of the last two those whose report count has
+    /// changed.
     async fn due(&self) -> Result<Vec<Month>, Failure> {
         let last = Month::containing(self.clock.now()).previous();
         let written = self.months().await?;

@@ -16,11 +16,10 @@ use crate::schema::resources::{describe, properties};
 
 /// Writes a layer as a `FeatureCollection`.
 ///
-/// Coordinates have the fewest digits that parse to the same number. Features have the same `id` as in the OGC collections, if
-/// any. Costs O(positions).
+/// Coordinates have the fewest digits that parse to the same number. Features have the `id` of the OGC collections, if any. Costs
+/// O(positions).
 ///
-/// The text of each local area is built on first use, and cached as long as its set of areas. Later documents of floods and local
-/// areas copy this text.
+/// Builds the text of each local area on first use, and caches it with the set of areas. Later documents copy this text.
 #[derive(Clone, Debug, Default)]
 pub struct GeoJson {
     areas: Arc<Memo<Vec<Text>>>,

@@ -53,8 +53,7 @@ pub trait Format: Any + Debug + Send + Sync {
     /// Returns the media type of its responses, with parameters.
     fn media_type(&self) -> &str;
 
-    /// Returns further media types, without parameters, that select the format in `Accept`: for example the type of the document
-    /// in an envelope.
+    /// Returns further media types, without parameters, that select the format in `Accept`, such as the type inside an envelope.
     fn also_accepted(&self) -> &[&str] {
         &[]
     }
@@ -174,8 +173,8 @@ pub struct EncodeContext {
     pub base_url: Arc<str>,
     /// An English sentence for the response if the service does not cover the requested place; otherwise `None`.
     pub not_covered: Option<Arc<str>>,
-    /// West, south, east and north of all loaded areas in degrees: the bounding box of a document without features. `None` if the
-    /// document has features.
+    /// West, south, east and north of all loaded areas in degrees, as the bounding box if the document has no features; else
+    /// `None`.
     pub bounds: Option<[f64; 4]>,
     pub(crate) stop: CancelFlag,
 }

@@ -130,8 +130,7 @@ impl Sources {
         }
     }
 
-    /// Returns the times that are not stored yet. Unless `all` is set, leaves out sources whose time was written in the last
-    /// second.
+    /// Returns the times that are not stored yet. Unless `all` is set, leaves out sources that were written in the last second.
     pub(crate) fn unstored(&self, all: bool) -> Vec<(String, Timestamp)> {
         let waits =
             |activity: &SourceActivity| activity.written.is_some_and(|at| at.elapsed() < WRITE_INTERVAL);

@@ -11,8 +11,7 @@ use crate::formats::xml::{self, Xml};
 use crate::formats::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{AlertLayer, Layer, LayerKind, with_parameter};
 
-/// Writes alert messages as an Atom feed (RFC 4287). Entries link to the messages, and contain the CAP fields by which hubs
-/// filter.
+/// Writes alert messages as an Atom feed (RFC 4287). Entries link to the messages, and contain the CAP fields that hubs filter.
 #[derive(Clone, Debug)]
 pub struct Atom(Notices);
 

@@ -154,8 +154,7 @@ impl TableSchema {
 }
 
 impl<'a> FeatureRow<'a> {
-    /// Creates the row of an area. Its geometry is always a multipolygon: some programs show only the geometry type of the first
-    /// row.
+    /// Creates the row of an area. The geometry is always a multipolygon: some programs show only the first row's geometry type.
     fn area(area: &'a Area, cells: Vec<FieldValue<'a>>) -> Self {
         Self::numbered(area.id.number(), Geometry::MultiPolygon(&area.outline), cells)
     }

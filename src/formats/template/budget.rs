@@ -24,8 +24,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// The name of the template variable that contains the budget. The spaces in it prevent templates from accessing the
-    /// variable.
+    /// The template variable that contains the budget. The name contains spaces, so templates cannot access the variable.
     pub(super) const VARIABLE: &str = "max_bytes and max_time";
 
     pub(super) fn new(max_bytes: ByteUnit, max_time: Duration, stop: CancelFlag) -> Self {

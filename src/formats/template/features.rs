@@ -71,8 +71,7 @@ impl Object for Feature {
 }
 
 impl Feature {
-    /// Returns the properties as in the JSON responses. Converts them to JSON first, because a report contains its data as JSON
-    /// text.
+    /// Returns the properties as in the JSON responses. Converts them to JSON first: a report contains its data as JSON text.
     fn properties(&self) -> Value {
         match serde_json::to_value(self.layer.feature(self.index).properties) {
             Ok(properties) => Value::from(Serde(properties)),

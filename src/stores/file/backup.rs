@@ -19,8 +19,7 @@ use crate::stores::OpenError;
 /// Suffix of the file that records the time of the last backup.
 const LAST: &str = "-last-backup";
 
-/// Queues the photos of hidden reports to be moved to the private storage. A file name of a photo has no slash, unlike an
-/// address.
+/// Queues the photos of hidden reports to be moved to the private storage. File names of photos, unlike addresses, have no slash.
 const HIDE_PHOTOS: &str = "
     INSERT OR IGNORE INTO photo_moves (photo, target, due)
     SELECT image_url, 'hidden', 0 FROM reports WHERE hidden AND image_url LIKE '%.jpg' AND image_url NOT LIKE '%/%'";

@@ -59,8 +59,7 @@ impl Counts {
     }
 }
 
-/// Reads the whole file into a new state with its own epoch. Costs about 5 µs per log entry, and briefly twice the memory of the
-/// data.
+/// Reads the whole file into a new state with its own epoch. Costs about 5 µs per log entry, and briefly twice the data's memory.
 pub(super) async fn load(
     from: &mut SqliteConnection,
     counts: Counts,

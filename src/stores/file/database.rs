@@ -106,8 +106,7 @@ impl Database {
         Ok(self.connect().await?)
     }
 
-    /// Opens the file for a command that writes while a server may be running. Creates it if there is none, and migrates its
-    /// schema.
+    /// Opens the file for a command, while a server may be running. Creates the file if missing, and migrates its schema.
     pub(super) async fn connect_to_write(&self) -> Result<SqliteConnection, OpenError> {
         self.create()?;
         let mut connection = self.connect().await?;

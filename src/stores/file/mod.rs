@@ -1,5 +1,5 @@
-//! The store in one file: the local store with a journal. The journal writes each change to a `SQLite` file before the change
-//! becomes visible.
+//! The store in one file: the local store with a journal, which writes each change to a `SQLite` file before the change is
+//! visible.
 //!
 //! At startup the server reads the whole file into memory, and serves all reads from memory. So a read runs no SQL query, and
 //! costs as much as with the memory store. Only one server can use a file. Commands such as `siaga import` may change the file

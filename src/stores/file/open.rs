@@ -40,8 +40,7 @@ impl OpenStore for OpenFile {
         Some(self)
     }
 
-    /// Opens the file for a server. Creates the file if there is none, and migrates its schema. Fails if another server uses the
-    /// file.
+    /// Opens the file for a server, and fails if another server uses it. Creates the file if missing, and migrates its schema.
     async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
         let database = Database::from_settings(settings)?;
         let open = async {

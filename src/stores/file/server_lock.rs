@@ -10,8 +10,7 @@ use crate::stores::OpenError;
 
 const IN_USE: &str = "a server is using it: only one can, and must be stopped first";
 
-/// The locks that ensure that only one server uses a file. Held while the value lives; the system releases them when the process
-/// ends.
+/// The locks that ensure that only one server uses a file. Released when the value is dropped, or when the process ends.
 ///
 /// One lock is on a separate file, and protects the name of the database file: a restore replaces the file under this lock. The
 /// other lock is on the file itself, which may have several names (hard links). It is used only on Linux, where it does not

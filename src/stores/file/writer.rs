@@ -245,7 +245,7 @@ impl Writer {
         Ok(snapshot.rollback().await?)
     }
 
-    /// Replaces the state by the content of the file. Reads only the API keys if nothing else has changed, otherwise the whole
+    /// Replaces the state by the content of the file. If only the API keys have changed, reads only them, otherwise the whole
     /// file.
     async fn reload(&mut self, from: &mut SqliteConnection, counts: Counts) -> Result<(), FileError> {
         let current = self.shared.current.load_full();
@@ -324,8 +324,7 @@ impl Writer {
         Ok(transaction)
     }
 
-    /// Truncates the log, which still contains erased data. If another process needs the log for an older state, the next round
-    /// retries.
+    /// Truncates the log, which still contains erased data. If another process still needs the log, the next round tries again.
     async fn truncate_log(&mut self, connection: &mut SqliteConnection) -> Result<(), FileError> {
         if self.database.truncate_log(connection).await? {
             self.erased = None;

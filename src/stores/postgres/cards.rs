@@ -73,7 +73,7 @@ pub(super) use showing;
 
 const SHOW_IMAGE: &str = showing!("", "");
 
-/// Erases unused cards. Fails if one of them receives its report meanwhile. The subquery uses an index; a join would read all
+/// Erases unused cards. Fails if one of them gets its report meanwhile. The subquery uses an index; a join would read all
 /// reports.
 const ERASE_UNUSED: &str = "
     WITH old AS (

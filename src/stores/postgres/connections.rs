@@ -52,8 +52,8 @@ impl Connections {
         Self { pool, writers, timeout, ready, announcer, metrics }
     }
 
-    /// Limits an operation to the configured timeout, and after a loss of the database to [`GRACE`]: no response arrives over a
-    /// dead connection.
+    /// Applies the configured timeout. After a loss of the database, the limit is [`GRACE`]: a dead connection brings no
+    /// response.
     pub(super) async fn with_timeout<T>(
         &self,
         operation: impl Future<Output = Result<T, StoreError>>,
@@ -173,8 +173,7 @@ impl Connections {
         self.retry_locked(write).await
     }
 
-    /// Notifies the other instances of a write, unless a lock prevented it. After other errors, the write may still have
-    /// succeeded.
+    /// Notifies the other instances of a write, unless a lock prevented it. After other errors, the write may have succeeded.
     pub(super) fn announce_write<T>(&self, outcome: &Result<T, StoreError>) {
         if !outcome.as_ref().is_err_and(is_contention) {
             self.announcer.announce();

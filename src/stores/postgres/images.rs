@@ -20,8 +20,7 @@ use crate::auth::Secret;
 use crate::model::{CardId, Timestamp, Upload};
 use crate::stores::{ImageStore, StoreError, TakenUpload};
 
-/// Returns the stored key, or stores a new one. Returns no row if a concurrent statement inserts the key; the caller then
-/// retries.
+/// Returns the stored key, or stores a new one. Returns no row if a concurrent statement inserts the key: the caller retries.
 const SIGNING_KEY: &str = "
     WITH made AS (
         INSERT INTO signing_key (secret) SELECT $1 WHERE NOT EXISTS (SELECT FROM signing_key)

@@ -242,8 +242,7 @@ async fn fill(pool: PostgresPool, mut ready: watch::Receiver<bool>) {
     }
 }
 
-/// Returns the pool for routes of your own. It closes with the store, not when shutdown begins, because requests in progress
-/// still need it.
+/// Returns the pool for routes of your own. It closes with the store: requests in progress need it after shutdown has begun.
 fn managed(pool: PostgresPool) -> ManagedState {
     let mut managed = ManagedState::default();
     managed.add(Primary::from(pool));

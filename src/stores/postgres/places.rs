@@ -137,8 +137,7 @@ pub(super) async fn read(connection: &mut PgConnection) -> Result<Arc<Places>, S
 }
 
 impl PostgresStore {
-    /// Returns the rows of a query and the places, both at the same revision. `places_revision` reads the revision from the first
-    /// row.
+    /// Returns the rows of a query and the places at the same revision, which `places_revision` reads from the first row.
     pub(super) async fn with_places<T: Row>(
         &self,
         query: Query<T>,

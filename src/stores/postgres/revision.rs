@@ -24,8 +24,7 @@ impl<'r, T: FromRow<'r, PgRow>> FromRow<'r, PgRow> for AtRevision<T> {
     }
 }
 
-/// A row of a result that changes with time. `next` is the time of the first item after the selected ones; an empty result has it
-/// too.
+/// A row of a result that changes with time. `next` is the time of the first later item, set even if the result is empty.
 #[derive(Debug)]
 pub(super) struct WithNext<T> {
     row: AtRevision<T>,

@@ -68,8 +68,7 @@ impl Comparison {
         self.updated(counts).write(to).await
     }
 
-    /// Returns the counts after the import. New places also increase the revisions of floods and reports, because their results
-    /// contain places.
+    /// Returns the counts after the import. New places also increase the revisions of floods and reports, which contain places.
     fn updated(&self, counts: Counts) -> Counts {
         let next = |revision: Revision, by: &[Part]| {
             Revision(revision.0 + u64::from(by.iter().any(|part| self.changed.contains(part))))

@@ -1,5 +1,4 @@
-//! Adds a data set to the file in one transaction: compares it with the stored data in memory, and writes only the rows that
-//! differ.
+//! Imports a data set in one transaction: compares it with the stored data in memory, and writes only the rows that differ.
 
 mod comparison;
 mod reports;

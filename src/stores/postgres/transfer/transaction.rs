@@ -30,8 +30,7 @@ impl Transaction {
         let runtime = Handle::current();
         let mut import = Self { now, changed_areas: BTreeSet::new(), runtime, connection, is_locked: false };
         import.execute(sqlx::query("BEGIN"))?;
-        // Only one import runs at a time. It counts its changes in the last revision shard, so that other writers do not wait for
-        // it.
+        // Only one import runs at a time. It counts its changes in the last revision shard, so that other writers need not wait.
         import.execute(sqlx::query("SELECT pg_advisory_xact_lock(hashtext('siaga import'))"))?;
         import.execute(sqlx::query("SET LOCAL siaga.shard = 32"))?;
         Ok(import)
