@@ -28,8 +28,8 @@ impl ModerationProgress {
         self.read.map(|(_, newest)| newest)
     }
 
-    /// Whether data of a month is current that was read when `entry` was the newest log entry. Also false if later entries have
-    /// not been read, or if the log was restored and does not contain `entry`.
+    /// Whether a month's data is current. `entry` was the newest log entry when the data was read. Also false if later entries
+    /// have not been read, or if a restored log does not contain `entry`.
     pub(super) fn is_current(&self, month: Month, entry: u64) -> bool {
         let is_known = self.read.is_some_and(|(after, newest)| (after..=newest).contains(&entry));
         is_known && self.months.get(&month).is_none_or(|newest| *newest <= entry)

@@ -73,8 +73,8 @@ impl Archive {
         Ok(months.len())
     }
 
-    /// Returns the finished months to write: those missing or withdrawn, and of the last two those whose report count has
-    /// changed.
+    /// Returns the finished months to write: each one that is missing or withdrawn, and each of the last two whose number of
+    /// reports has changed.
     async fn due(&self) -> Result<Vec<Month>, Failure> {
         let last = Month::containing(self.clock.now()).previous();
         let written = self.months().await?;

@@ -36,8 +36,8 @@ pub(super) fn append_identity(area: &Area, out: &mut Vec<u8>) -> serde_json::Res
     Ok(())
 }
 
-/// The JSON text of consecutive areas that were never flooded, and where their last properties begin. To write areas of which
-/// some have a state, the text between two states is copied at once.
+/// The JSON text of consecutive areas that were never flooded, and where their last properties begin. If some areas have a state,
+/// the text between two of them is copied in one piece.
 #[derive(Debug)]
 pub(super) struct AreaText {
     text: Vec<u8>,

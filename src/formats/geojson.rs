@@ -16,8 +16,8 @@ use crate::schema::resources::{describe, properties};
 
 /// Writes a layer as a `FeatureCollection`.
 ///
-/// Coordinates have the fewest digits that parse to the same number. Features have the `id` of the OGC collections, if any. Costs
-/// O(positions).
+/// Coordinates have the fewest digits that parse to the same number. Features have their `id` in the OGC collections, if any.
+/// Costs O(positions).
 ///
 /// Builds the text of each local area on first use, and caches it with the set of areas. Later documents copy this text.
 #[derive(Clone, Debug, Default)]

@@ -4,7 +4,7 @@
 //!
 //! Implement [`Format`], register it (a built-in one in `builtin`, your own with [`Builder::format`](crate::Builder::format)),
 //! run the format suite on it (`siaga_conformance::format_suite!`), and enable it in the configuration key `formats.enabled`.
-//! `docs/adding-a-format.md` explains the steps. A [`template`] is a format without Rust.
+//! `docs/adding-a-format.md` explains the steps. A [`template`] defines a format without Rust code.
 
 pub mod alerts;
 mod area_text;
@@ -173,8 +173,7 @@ pub struct EncodeContext {
     pub base_url: Arc<str>,
     /// An English sentence for the response if the service does not cover the requested place; otherwise `None`.
     pub not_covered: Option<Arc<str>>,
-    /// West, south, east and north of all loaded areas in degrees, as the bounding box if the document has no features; else
-    /// `None`.
+    /// West, south, east and north of all loaded areas in degrees. Set only for a document without features, as its bounding box.
     pub bounds: Option<[f64; 4]>,
     pub(crate) stop: CancelFlag,
 }

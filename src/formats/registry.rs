@@ -45,14 +45,14 @@ pub enum InvalidFormats {
         /// The enabled names.
         enabled: Vec<String>,
     },
-    /// A resource's format is not enabled, or cannot write it.
+    /// A format of a resource is not enabled, or cannot write the resource.
     #[error("siaga.formats.resources.{}: each must be one of [{}], not {name:?}", .kind.name(), .allowed.join(", "))]
     NotOffered {
         /// The resource.
         kind: LayerKind,
         /// The configured name.
         name: String,
-        /// The enabled formats that can write it.
+        /// The enabled formats that can write the resource.
         allowed: Vec<String>,
     },
     /// A format to try out cannot write layers of this kind.
@@ -62,7 +62,7 @@ pub enum InvalidFormats {
         kind: LayerKind,
         /// The name of the format.
         name: String,
-        /// The formats that can write it.
+        /// The formats that can write layers of this kind.
         allowed: Vec<String>,
     },
     /// A resource has an empty list of formats.
@@ -70,7 +70,7 @@ pub enum InvalidFormats {
     NoneOffered {
         /// The resource.
         kind: LayerKind,
-        /// The enabled formats that can write it.
+        /// The enabled formats that can write the resource.
         allowed: Vec<String>,
     },
 }

@@ -11,7 +11,7 @@ use crate::formats::xml::{self, Xml};
 use crate::formats::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{AlertLayer, Layer, LayerKind, with_parameter};
 
-/// Writes alert messages as an Atom feed (RFC 4287). Entries link to the messages, and contain the CAP fields that hubs filter.
+/// Writes messages as an Atom feed (RFC 4287). Entries link to the messages, and contain the CAP fields by which hubs filter.
 #[derive(Clone, Debug)]
 pub struct Atom(Notices);
 
@@ -159,7 +159,7 @@ fn entry(
         xml::text(xml, "title", &headline)?;
         xml::text(xml, "updated", &notice.sent)?;
         xml::link(xml, "alternate", Some("application/cap+xml"), &notice.document)?;
-        // For the Python library feedparser, which ignores typed links except HTML, and would use the identifier as the link.
+        // This link has no type: the library feedparser ignores links of types other than HTML, and then uses the identifier.
         xml::link(xml, "alternate", None, &notice.document)?;
         xml::text(xml, "summary", &summary)?;
         fields::write_georss(xml, notice)?;

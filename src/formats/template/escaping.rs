@@ -55,7 +55,7 @@ impl Escaping {
         }
     }
 
-    /// Returns the escaping mode for the engine. In this mode, the engine does not escape text again that a block has captured.
+    /// Returns the escaping mode for the engine. The engine does not escape text that a block has captured a second time.
     pub(super) fn mode(self) -> AutoEscape {
         match self {
             Self::Plain => AutoEscape::None,

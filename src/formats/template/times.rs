@@ -31,7 +31,7 @@ pub(super) fn rfc822(state: &State<'_, '_>, time: &str, zone: Option<&str>) -> R
     date(state, time, "%a, %d %b %Y %H:%M:%S %z", zone)
 }
 
-/// Returns the time in `zone`, or without it in the configured time zone.
+/// Returns the time in `zone`, or in the configured time zone if `zone` is `None`.
 fn local(state: &State<'_, '_>, time: &str, zone: Option<&str>) -> Result<DateTime<Tz>, Error> {
     let configured = state.lookup("time_zone");
     let zone = zone.or_else(|| configured.as_ref()?.as_str()).unwrap_or_default();

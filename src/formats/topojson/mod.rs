@@ -30,10 +30,10 @@ use crate::model::{AreaSet, Layer, LayerKind};
 /// exact on any grid, so they stay valid. Every ring has at least four positions. An empty layer has the `bbox` of all loaded
 /// areas, and an identity `transform`. Costs O(positions) time and memory.
 ///
-/// A layer of floods or local areas in one city uses the grid and arcs of that city; any other layer of them uses the grid and
-/// arcs of the whole set. Only used arcs are written, and `bbox` covers only the selection. Topology and text are built once per
-/// set of areas and cached with it; later documents mostly copy them. Until they are built, a small selection of a large set gets
-/// its own topology on the same grid, so that it does not wait.
+/// A layer of floods or local areas uses the grid and arcs of its city if it lies in one city, otherwise the grid and arcs of the
+/// whole set. Only used arcs are written, and `bbox` covers only the selection. Topology and text are built once per set of areas
+/// and cached with it; later documents mostly copy them. Until they are built, a small selection of a large set gets its own
+/// topology on the same grid, so that it does not wait.
 #[derive(Clone, Debug, Default)]
 pub struct TopoJson {
     options: Options,

@@ -58,8 +58,8 @@ pub(super) fn last_time(path: &Path) -> Option<Timestamp> {
     Timestamp::parse(fs::read_to_string(with_suffix(path, LAST)).ok()?.trim()).ok()
 }
 
-/// Replaces the database file by a backup, and starts a new epoch. Fails if a process uses the file. Returns the path of the
-/// replaced file; only the last replaced file is kept.
+/// Replaces the database file by a backup, and starts a new epoch of revisions. Fails if a process uses the file. Returns the
+/// path of the replaced file; only the last replaced file is kept.
 pub(super) async fn restore(
     database: &Database,
     from: &Path,
@@ -109,7 +109,7 @@ async fn prepare(copy: &Database, clock: &Arc<dyn Clock>) -> Result<(), OpenErro
     schema::migrate(&mut connection).await?;
     schema::compare(&mut connection).await?;
     query("UPDATE counts SET epoch = random() & 0x7fffffffffffffff").execute(&mut connection).await?;
-    // A photo may be public now: its report may have been shown after the backup, in which it is still hidden.
+    // A photo may be public although its report is hidden in the backup: the report may have been shown after the backup.
     query(HIDE_PHOTOS).execute(&mut connection).await?;
     let counts = Counts::read(&mut connection).await?;
     contents::load(&mut connection, counts, clock.now()).await?;

@@ -54,7 +54,7 @@ pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<Vec<App
     Ok(done)
 }
 
-/// Fails if migrations are missing, or unknown to this program.
+/// Fails if the file lacks migrations of this program, or has unknown ones.
 pub(super) async fn check(connection: &mut SqliteConnection) -> Result<(), OpenError> {
     match version(connection).await? {
         found if found < needed() => Err(FileSchemaError::Old { found, needed: needed() }.into()),

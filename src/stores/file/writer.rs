@@ -245,8 +245,7 @@ impl Writer {
         Ok(snapshot.rollback().await?)
     }
 
-    /// Replaces the state by the content of the file. If only the API keys have changed, reads only them, otherwise the whole
-    /// file.
+    /// Replaces the state by the content of the file. Reads only the API keys if nothing else has changed, else everything.
     async fn reload(&mut self, from: &mut SqliteConnection, counts: Counts) -> Result<(), FileError> {
         let current = self.shared.current.load_full();
         let same_epoch = counts.epoch == self.counts.epoch && counts.commits > self.counts.commits;
@@ -308,7 +307,7 @@ impl Writer {
         Ok(true)
     }
 
-    /// Begins a write transaction. While it waits for another process for longer than `BUSY_AFTER`, health checks fail.
+    /// Begins a write transaction. If it waits longer than `BUSY_AFTER` for another process, health checks fail until it begins.
     async fn begin<'c>(
         &self,
         connection: &'c mut SqliteConnection,

@@ -73,8 +73,7 @@ pub(super) use showing;
 
 const SHOW_IMAGE: &str = showing!("", "");
 
-/// Erases unused cards. Fails if one of them gets its report meanwhile. The subquery uses an index; a join would read all
-/// reports.
+/// Erases unused cards. Fails if a card gets its report meanwhile. The subquery uses an index; a join would read all reports.
 const ERASE_UNUSED: &str = "
     WITH old AS (
         SELECT card_id FROM cards

@@ -52,8 +52,7 @@ impl Connections {
         Self { pool, writers, timeout, ready, announcer, metrics }
     }
 
-    /// Applies the configured timeout. After a loss of the database, the limit is [`GRACE`]: a dead connection brings no
-    /// response.
+    /// Applies the configured timeout. After a loss of the database, the limit is [`GRACE`]: a dead connection never responds.
     pub(super) async fn with_timeout<T>(
         &self,
         operation: impl Future<Output = Result<T, StoreError>>,

@@ -108,7 +108,7 @@ const LOG: &str = "
     SELECT area_id, changed_at, coalesce(received_at, changed_at) AS received_at, state, subject, username
     FROM flood_changes WHERE area_id = $1 ORDER BY changed_at";
 
-/// The newest log entries of an area. If it has none, there is one row without an entry.
+/// The newest log entries of an area. If the area has no entries, there is one row without an entry.
 const LATEST: &str = "
     SELECT areas.area_id, log.changed_at, coalesce(log.received_at, log.changed_at) AS received_at, log.state,
            log.subject, log.username

@@ -2,7 +2,7 @@
 //!
 //! After a write, an instance sends a notification (`NOTIFY`). Every instance listens on its own connection. A notification is
 //! only a hint: the listener reads the revisions after each one and every [`HEARTBEAT`], so a lost notification costs only a
-//! short delay. The listener is down if the database has not responded to it for [`FRESH`].
+//! short delay. The listener counts as down if the database has not responded to it for [`FRESH`].
 
 use std::collections::HashMap;
 use std::convert::Infallible;

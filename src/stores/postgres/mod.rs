@@ -1,7 +1,7 @@
 //! The store in `PostgreSQL` with `PostGIS`: persistent, and shared by any number of servers.
 //!
-//! One statement, or a constraint of the schema (`migrations/`), enforces each rule. One statement reads data and its revision,
-//! and so from one snapshot. Geometry rarely changes, so servers cache it until its revision grows.
+//! One statement, or a constraint of the schema (`migrations/`), enforces each rule. One statement reads data together with its
+//! revision, so both are from one snapshot. Geometry rarely changes, so servers cache it until its revision grows.
 
 mod cards;
 mod columns;
@@ -67,7 +67,7 @@ pub(crate) struct PostgresStore {
     connections: Arc<Connections>,
     places: Arc<PlacesCache>,
     listener: Listener,
-    /// Reads the revisions from the database while the listener is down.
+    /// Reads the revisions from the database while the listener's revisions are not current.
     revisions: SingleFlight<Result<Arc<Revisions>, Arc<StoreError>>>,
     readiness: Readiness,
     /// Keys of the unreadable reports that the last erasure logged.

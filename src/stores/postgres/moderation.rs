@@ -208,7 +208,7 @@ impl PostgresStore {
         Ok(self.erase_stored(stored, Some(request)).await? > 0)
     }
 
-    /// Erases stored reports, without a request because of their age. Returns their number.
+    /// Erases stored reports: on request, or without a request because of their age. Returns their number.
     async fn erase_stored(
         &self,
         stored: Vec<Erasure>,

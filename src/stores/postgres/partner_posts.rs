@@ -11,7 +11,7 @@ use crate::model::Places;
 use crate::model::bodies::PartnerReport;
 use crate::stores::{FeedStore, ReceiveOutcome, StoreError, Versioned};
 
-/// Publishes a new post, unless the places have changed since its tags were computed.
+/// Publishes a new post, unless it is already known, or the places have changed since its tags were computed.
 const RECEIVE: &str = concat!(
     "WITH places AS (
         SELECT revision FROM current_revisions WHERE resource = 'places'

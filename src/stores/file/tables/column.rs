@@ -19,7 +19,7 @@ use crate::model::{
 };
 use crate::stores::wkb;
 
-/// The result of adding a value, which fails if the value cannot be stored.
+/// The result of adding a value to a row. An error means that the value cannot be stored.
 pub(super) type Added = Result<(), Box<dyn Error + Send + Sync>>;
 
 /// A value of the model that is stored as one column.

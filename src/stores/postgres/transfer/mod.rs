@@ -1,4 +1,4 @@
-//! Imports and exports data sets, each in one transaction, streaming the rows.
+//! Imports and exports data sets. Each import or export is one transaction, which streams the rows.
 
 mod export;
 mod history;

@@ -27,7 +27,7 @@ const RECEIVED: &str = "
     UPDATE reports SET card_id = rows.card_id
     FROM json_to_recordset($1::json) AS rows (card_id text, report bigint) WHERE reports.pkey = rows.report";
 
-/// Posts, including those whose reports were erased.
+/// Selects posts and the keys of their reports, including erased reports.
 macro_rules! posts {
     ($which:literal, $ordered:literal) => {
         concat!(
