@@ -55,7 +55,7 @@ impl Escaping {
         }
     }
 
-    /// Returns the escaping mode for the engine. The engine does not escape text that a block has captured a second time.
+    /// Returns the engine's escaping mode. The engine marks text that a block captures as safe, so that it is not escaped again.
     pub(super) fn mode(self) -> AutoEscape {
         match self {
             Self::Plain => AutoEscape::None,
