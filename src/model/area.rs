@@ -6,8 +6,8 @@ use serde::{Serialize, Serializer};
 
 use super::{Attributes, Geometry, digits};
 
-/// The identifier of a local area: a whole number from 0 to 9223372036854775807. In responses a string (`"area_id":"5"`), except
-/// where the interface requires a number.
+/// The identifier of a local area: a whole number from 0 to 9223372036854775807. Responses contain it as a string
+/// (`"area_id":"5"`), except where the interface requires a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AreaId(u64);
 
@@ -65,15 +65,15 @@ pub struct Area {
     pub id: AreaId,
     /// Identifier of the geometry at the mapping agency.
     pub geom_id: String,
-    /// Name, `RW 09`; may be empty, because real data has areas without a name.
+    /// Name, such as `RW 09`; may be empty, because real data has areas without a name.
     pub name: String,
-    /// Name of the containing area, `GROGOL`; may be empty.
+    /// Name of the larger area that contains this area, such as `GROGOL`; may be empty.
     pub parent_name: String,
-    /// Name of the city, `JAKARTA BARAT`; may be empty.
+    /// Name of the city, such as `JAKARTA BARAT`; may be empty.
     pub city_name: String,
-    /// Code of the city, by which requests select the area, `jbd`; empty if none.
+    /// Code of the city, such as `jbd`; empty if none. Requests select areas by this code.
     pub city_code: String,
-    /// Code of the province (ISO 3166-2), `ID-JK`; empty if unknown.
+    /// Code of the province (ISO 3166-2), such as `ID-JK`; empty if unknown.
     pub region_code: String,
     /// Further properties from the data set.
     pub attributes: Option<Attributes>,
@@ -96,9 +96,9 @@ impl Area {
 /// A province or city with its boundary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Region {
-    /// ISO 3166-2 code of a province, `ID-JK`, or code of a city, `jbd`.
+    /// ISO 3166-2 code of a province, such as `ID-JK`, or code of a city, such as `jbd`.
     pub code: String,
-    /// Name, `DKI Jakarta`.
+    /// Name, such as `DKI Jakarta`.
     pub name: String,
     /// Boundary in WGS84 degrees, outer rings counter-clockwise.
     pub outline: MultiPolygon<f64>,

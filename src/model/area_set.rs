@@ -6,17 +6,17 @@ use geo::{Intersects, Rect};
 
 use super::{Area, AreaId, AreaSelector, BoundingBox, label, readable, union_rect};
 
-/// All areas that a store serves, ordered by identifier. The *position* of an area is its index in this order. Immutable, and
-/// shared by reference, so a response with all areas copies none of them.
+/// All areas that a store serves, ordered by identifier. The *position* of an area is its index in this order. The set is
+/// immutable and shared by reference, so a response with all areas does not copy them.
 #[derive(Debug, Default)]
 pub struct AreaSet {
     areas: Vec<Area>,
-    /// Bounding boxes, to find parts of the map without reading coordinates.
+    /// The bounding box of each area, to find the areas in a part of the map without reading their coordinates.
     bounds: Vec<Option<Rect<f64>>>,
     labels: Vec<OnceLock<Option<[f64; 2]>>>,
     around: Option<Rect<f64>>,
     around_each: BTreeMap<String, Rect<f64>>,
-    /// The positions of the areas by their codes of city and province, computed on first use.
+    /// The positions of the areas by city code and province code, computed on first use.
     codes: OnceLock<BTreeMap<(String, String), Vec<usize>>>,
     city_names: OnceLock<BTreeMap<String, String>>,
 }
@@ -40,7 +40,7 @@ impl AreaSet {
         }
     }
 
-    /// Computes the bounding boxes of the areas, which must be sorted by identifier.
+    /// Creates a set of areas that are already sorted by identifier, and computes their bounding boxes.
     fn from_sorted(areas: Vec<Area>) -> Self {
         let bounds: Vec<_> = areas.iter().map(|area| area.geometry().bounds()).collect();
         let labels = areas.iter().map(|_| OnceLock::new()).collect();
@@ -66,7 +66,7 @@ impl AreaSet {
         }
     }
 
-    /// Returns a place inside the area at a position, for its label, in steps of about 1 m; `None` if the area has no surface.
+    /// Returns a place inside the area at `position` for its label, rounded to about 1 m; `None` if the area has no surface.
     /// Costs O(coordinates of the area) on first use, then O(1).
     /// Panics if the position is out of range.
     #[must_use]
@@ -74,7 +74,8 @@ impl AreaSet {
         *self.labels[position].get_or_init(|| label(&self.areas[position].outline))
     }
 
-    /// Returns a box around all selected areas in O(log n). It may be too large if the selector has a city and a province.
+    /// Returns a box around all selected areas in O(log n). If the selector has a city and a province, the box contains the whole
+    /// city.
     #[must_use]
     pub(crate) fn around(&self, selector: &AreaSelector) -> Option<Rect<f64>> {
         match selector.city.as_ref().or(selector.region.as_ref()) {
@@ -83,7 +84,7 @@ impl AreaSet {
         }
     }
 
-    /// Returns whether an area touches a part of the map. O(1), or O(coordinates of the area) if its bounding box touches it.
+    /// Returns whether an area touches `bbox`. Costs O(1), or O(coordinates of the area) if its bounding box touches `bbox`.
     #[must_use]
     pub(crate) fn touches(&self, position: usize, bbox: &BoundingBox) -> bool {
         bbox.touches_inside(self.areas[position].geometry(), self.bounds[position])
@@ -95,12 +96,11 @@ impl AreaSet {
         self.areas.binary_search_by_key(&id, |area| area.id).ok()
     }
 
-    /// Returns the distinct pairs of city code and province code, which may be empty. Costs O(n log n) on first use.
+    /// Returns the distinct pairs of city code and province code. Either code may be empty. Costs O(n log n) on first use.
     pub(crate) fn codes(&self) -> impl Iterator<Item = &(String, String)> {
         self.by_codes().keys()
     }
 
-    /// Returns the positions of areas by the codes of their city and region; computed by the first call.
     fn by_codes(&self) -> &BTreeMap<(String, String), Vec<usize>> {
         self.codes.get_or_init(|| {
             let mut all: BTreeMap<_, Vec<usize>> = BTreeMap::new();
@@ -131,8 +131,8 @@ impl AreaSet {
         self.selected_positions(selector).map(<[_]>::len).sum()
     }
 
-    /// Returns the ascending positions of the selected areas; `None`: all areas. Costs O(cities + selected areas), and O(n log n)
-    /// on first use.
+    /// Returns the positions of the selected areas, ascending; `None` means all areas. Costs O(cities + selected areas), and
+    /// O(n log n) on first use.
     #[must_use]
     pub(crate) fn selected(&self, selector: &AreaSelector) -> Option<Vec<usize>> {
         if selector.is_everything() {

@@ -5,8 +5,8 @@ use serde_json::value::RawValue;
 
 use super::{TEXT_OR_WHOLE, whole_number};
 
-/// Further properties of an area from a data set: a JSON object with at least one member, as its original text without
-/// whitespace.
+/// Further properties of an area from a data set: a JSON object with at least one member. Keeps the original text, but removes
+/// whitespace between tokens.
 #[derive(Clone)]
 pub struct Attributes(Box<RawValue>);
 
@@ -15,7 +15,7 @@ pub struct Attributes(Box<RawValue>);
 #[error("must be a JSON object with at least one member")]
 pub struct InvalidAttributes;
 
-/// The value of an attribute `district_id` cannot be an identifier.
+/// Error for an attribute `district_id` whose value cannot be an identifier.
 #[derive(Debug, thiserror::Error)]
 #[error("district_id {}", TEXT_OR_WHOLE)]
 pub struct InvalidDistrict;
@@ -27,7 +27,7 @@ impl Attributes {
         self.0.get()
     }
 
-    /// Returns the district number that clients of CogniCity read; `None` if it is neither a text nor a number. Costs O(size).
+    /// Returns the district number, which clients of CogniCity read; `None` without a non-empty text or a number. Costs O(size).
     pub(crate) fn district_id(&self) -> Option<Box<str>> {
         district_id(self.district()?)
     }
@@ -43,7 +43,7 @@ impl Attributes {
         members.district_id.map(RawValue::get)
     }
 
-    /// Checks that `district_id` is not a fraction, which would lose trailing zeros.
+    /// Checks that a number in `district_id` is whole and exact. A fraction could lose trailing zeros.
     ///
     /// # Errors
     ///
@@ -53,17 +53,17 @@ impl Attributes {
         if self.district().is_some_and(is_inexact) { Err(InvalidDistrict) } else { Ok(()) }
     }
 
-    /// Returns an object with these members in this order, whose values are JSON; `None` if there are none.
+    /// Creates an object with the given members in their order; `None` without members. Each value must be JSON text.
     pub(crate) fn from_members<'a>(members: impl Iterator<Item = (&'a str, &'a str)>) -> Option<Self> {
         let members: Vec<String> = members.map(|(name, value)| format!("{}:{value}", quoted(name))).collect();
         if members.is_empty() { None } else { format!("{{{}}}", members.join(",")).try_into().ok() }
     }
 }
 
-/// Returns a district number from its JSON: a text that is not empty, or a number; removes a zero fraction.
+/// Parses a district number from JSON: a non-empty text, or a number without its zero fraction (`5` for `5.0`).
 pub(crate) fn district_id(json: &str) -> Option<Box<str>> {
     if is_number(json) {
-        // Data of earlier versions can have a fraction.
+        // Data stored by earlier versions can have a fraction, which stays unchanged.
         return Some(whole_number(json).map_or_else(|| json.into(), Box::from));
     }
     let text: String = serde_json::from_str(json).ok()?;

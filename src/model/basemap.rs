@@ -4,7 +4,7 @@ use geo::{LineString, MultiPolygon};
 
 use super::Position;
 
-/// The most important first.
+/// The kinds of features on the base map, most important first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum BasemapKind {
     Water,
@@ -83,7 +83,7 @@ pub(crate) struct BasemapFeature {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum BasemapShape {
     Lines(Vec<LineString<f64>>),
-    /// Polygons may be invalid: they are only drawn.
+    /// Polygons may be invalid, because the map only draws them.
     Areas(MultiPolygon<f64>),
     Point(Position),
 }

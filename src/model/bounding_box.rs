@@ -4,8 +4,8 @@ use geo::{Coord, Intersects, Rect};
 
 use super::Geometry;
 
-/// A part of the map between two meridians and two parallels, whose sides are multiples of 10⁻⁷ degrees, about 1 cm. A box with a
-/// west greater than its east crosses the 180th meridian (RFC 7946 §5.2).
+/// A part of the map between two meridians and two parallels. Its sides are multiples of 10⁻⁷ degrees, about 1 cm. If `west` is
+/// greater than `east`, the box crosses the 180th meridian (RFC 7946 §5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BoundingBox {
     west: i32,
@@ -17,18 +17,18 @@ pub struct BoundingBox {
 /// Units per degree. 180 degrees fit into 32 bits.
 const UNITS: f64 = 1e7;
 
-/// The grid of rounded boxes in units: 0.01°, about 1.1 km.
+/// The grid step for rounded boxes, in units: 0.01°, about 1.1 km.
 const STEP: i32 = 100_000;
 
-/// Boxes are enlarged by this many degrees (about 0.1 mm): a side rounded from a point's coordinate must contain the point.
+/// Boxes are enlarged by this many degrees (about 0.1 mm), so that a point whose coordinate was rounded to a side lies inside.
 const SLACK: f64 = 1e-9;
 
-/// In units.
+/// 180 degrees in units.
 const ANTIMERIDIAN: i32 = 1_800_000_000;
 
 impl BoundingBox {
     /// Returns the smallest box around these sides (west, south, east, north in degrees) on a grid of 0.01°, so that slightly
-    /// different viewports are equal; `None` if a side is off the globe. South and north may be in any order.
+    /// different viewports get the same box; `None` if a side is off the globe. South and north may be in any order.
     #[must_use]
     pub(crate) fn around(sides: [f64; 4]) -> Option<Self> {
         Self::rounded(sides, STEP)
@@ -52,7 +52,7 @@ impl BoundingBox {
         let above = |degrees: f64| (degrees * steps - 1e-6).ceil() as i32 * step;
         let (mut low, mut high) = (below(west), above(east));
         if west > east && low <= high {
-            // The gap between the sides was smaller than a step.
+            // The box crosses the 180th meridian, and rounding closed the gap between its sides: it contains all longitudes.
             (low, high) = (-ANTIMERIDIAN, ANTIMERIDIAN);
         }
         Some(Self { west: low, south: below(south.min(north)), east: high, north: above(south.max(north)) })
@@ -82,8 +82,8 @@ impl BoundingBox {
             }
     }
 
-    /// Returns the part of the box that is enough to decide which things within `bounds` touch the box; `None` if the box
-    /// contains `bounds`, so that all of them touch it.
+    /// Returns the part of the box that decides which geometries within `bounds` touch the box. `None` if the box contains
+    /// `bounds`: then all these geometries touch it.
     #[must_use]
     pub(crate) fn narrowed(self, bounds: Rect<f64>) -> Option<Self> {
         // Bounds off the globe do not narrow the box.
@@ -97,7 +97,7 @@ impl BoundingBox {
         }
     }
 
-    /// Returns the box, or its eastern and western half if it crosses the 180th meridian.
+    /// Returns the box, or its two parts on both sides of the 180th meridian if it crosses this meridian.
     pub(crate) fn halves(&self) -> impl Iterator<Item = Self> + use<> {
         let crosses = self.west > self.east;
         let first = if crosses { Self { east: ANTIMERIDIAN, ..*self } } else { *self };
@@ -105,7 +105,7 @@ impl BoundingBox {
         [first].into_iter().chain(second)
     }
 
-    /// Returns the common part, possibly a line or a point. Neither box may cross the antimeridian.
+    /// Returns the common part, possibly a line or a point. Neither box may cross the 180th meridian.
     fn intersection(&self, other: &Self) -> Option<Self> {
         let common = Self {
             west: self.west.max(other.west),

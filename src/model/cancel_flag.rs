@@ -1,11 +1,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Cancels long work that no request waits for any more. Clones share the flag.
+/// A flag that cancels long work when no request waits for its result any more. Clones share the flag.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CancelFlag(Arc<AtomicBool>);
 
-/// The work was cancelled, because no request waits for it any more.
+/// Error for work that was cancelled because no request waits for its result any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no request waits for it any more")]
 pub struct Cancelled;

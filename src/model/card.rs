@@ -22,7 +22,7 @@ impl CardId {
     pub(crate) const SHORTEST: usize = 7;
     /// The length of a UUID.
     pub(crate) const LONGEST: usize = 36;
-    /// In characters. Each is one of 64, so that identifiers cannot be guessed.
+    /// The length of new identifiers in characters. Each character is one of 64, so nobody can guess an identifier.
     pub(crate) const NEW_LENGTH: usize = 14;
 
     /// Returns the identifier as text.
@@ -57,9 +57,9 @@ impl Serialize for CardId {
 /// The user for whom a card is created.
 #[derive(Clone, Debug)]
 pub struct CardHolder {
-    /// The user in the network.
+    /// The name of the user in the network.
     pub username: String,
-    /// The network the user came from.
+    /// The messaging network of the user, such as `telegram`.
     pub network: String,
     /// The language of the card.
     pub language: String,
@@ -74,11 +74,11 @@ pub struct Card {
     pub pkey: u64,
     /// The identifier.
     pub id: CardId,
-    /// The user for whom it was created.
+    /// The user for whom the card was created.
     pub holder: CardHolder,
     /// The report made with the card, at most one.
     pub report: Option<ReportKey>,
-    /// When it was created. `None` in a data set: then the time of storing counts.
+    /// When the card was created. If a data set has no time (`None`), the store uses the time at which it stores the card.
     pub created_at: Option<Timestamp>,
 }
 

@@ -7,19 +7,19 @@ use super::{Outline, Places, Position, Region};
 /// A city with its boundary and a unique identifier.
 #[derive(Clone, Debug, PartialEq)]
 pub struct City {
-    /// The code of the city if its boundary is in the data set; otherwise province code, city code and name, because cities may
-    /// share a code.
+    /// The code of the city if its boundary is in the data set. Otherwise province code, city code and name, joined by `/`,
+    /// because cities can share a code.
     pub id: String,
     /// The name; may be empty.
     pub name: String,
-    /// The name of its province, or the code if the name is unknown; may be empty.
+    /// The name of the province, or its code if the name is unknown; may be empty.
     pub province: String,
     /// The boundary in WGS84 degrees.
     pub surface: MultiPolygon<f64>,
 }
 
 impl City {
-    /// Returns a city whose outline is known. Its province is that of a point inside it.
+    /// Creates a city with its own boundary. Its province is the province that contains a point inside the city.
     pub(super) fn with_boundary(city: &Region, places: &Places) -> Self {
         let inside = city.outline.interior_point().and_then(|inside| Position::new(inside.x(), inside.y()));
         let code = inside.and_then(|inside| places.locator().locate(inside).instance_region_code);
@@ -31,7 +31,7 @@ impl City {
         }
     }
 
-    /// Returns a city whose outline is the union of its areas. Its ID joins the codes of province and city and its name.
+    /// Creates a city from `outline`, the union of its areas.
     pub(super) fn from_areas(outline: &Outline, regions: &[Arc<Region>]) -> Self {
         let Outline { city_name, city_code, region_code, surface, .. } = outline;
         let parts = [region_code, city_code, city_name].into_iter().filter(|part| !part.is_empty());

@@ -1,6 +1,6 @@
 use super::{SourceStatus, Timestamp};
 
-/// How current data is, from the status of its sources. The default describes data without a source.
+/// How current data is, derived from the status of its sources. The default describes data without a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DataState {
     pub(crate) status: Option<SourceStatus>,

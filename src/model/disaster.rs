@@ -21,7 +21,7 @@ pub enum DisasterType {
     Wind,
     /// Volcano.
     Volcano,
-    /// Preparedness: something to repair before a disaster. Listed only on request.
+    /// Preparedness: something to repair before a disaster. Responses list such reports only on request.
     Prep,
     /// A type defined by the installation ([`Disasters::also`]).
     Other(OtherDisaster),
@@ -49,7 +49,7 @@ pub struct Disasters {
 }
 
 impl Disasters {
-    /// Returns all types: the country's, preparedness, then the configured ones in their order.
+    /// Returns all types: the types of the country, preparedness, then the configured types in their order.
     pub(crate) fn all(&self, hazards: &Hazards) -> Vec<DisasterType> {
         let mut all: Vec<_> = hazards.disasters().collect();
         for also in &self.also {
@@ -94,7 +94,7 @@ impl OtherDisaster {
 
     fn name(&self) -> &str {
         let length = self.name.iter().position(|&byte| byte == 0).unwrap_or(Self::LONGEST);
-        // `new` only accepts ASCII.
+        // Never the default, because `new` accepts only ASCII.
         str::from_utf8(&self.name[..length]).unwrap_or_default()
     }
 }

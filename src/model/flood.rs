@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use super::alerts::LogEntry;
 use super::{AreaId, Timestamp};
 
-/// The height of the water in an area. Ordered like the codes: the unknown level ("take care") ranks below all measured ones.
+/// The height of the water in an area. Ordered like the codes: the unknown level ("take care") is below all measured levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum FloodState {
@@ -97,11 +97,11 @@ impl Serialize for FloodState {
 pub struct CurrentState {
     /// The state.
     pub state: FloodState,
-    /// When it was last set, confirmed or restored: the time of its log entry.
+    /// When the state was last set, confirmed or restored: the time of its log entry.
     pub last_updated: Timestamp,
-    /// When the flood began: the first entry after the area was last dry. `None` in the state at a past time.
+    /// When the flood began: the time of the first log entry after the area was last dry. `None` for a state at a past time.
     pub flooded_since: Option<Timestamp>,
-    /// When it was last set or confirmed. Undoing a later change restores this time. `None` in the state at a past time.
+    /// When the state was last set or confirmed. Undoing a later change restores this time. `None` for a state at a past time.
     pub confirmed: Option<Timestamp>,
 }
 
@@ -112,9 +112,9 @@ pub enum FloodStatus {
     Flooded(CurrentState),
     /// The area has no state.
     Dry {
-        /// The time of the last log entry; `None` without entries, and in the state at a past time.
+        /// The time of the last log entry; `None` without entries, and for the status at a past time.
         cleared: Option<Timestamp>,
-        /// When the last flood was over; `None` if the area was never flooded, and in the state at a past time.
+        /// When the last flood ended; `None` if the area was never flooded, and for the status at a past time.
         over_since: Option<Timestamp>,
     },
 }
@@ -138,7 +138,7 @@ impl FloodStatus {
         }
     }
 
-    /// Returns when the last flood of a dry area was over.
+    /// Returns when the last flood of a dry area ended; `None` for a flooded area.
     #[must_use]
     pub fn over_since(&self) -> Option<Timestamp> {
         match self {
@@ -190,7 +190,8 @@ pub struct FloodChange {
     pub state: Option<FloodState>,
     /// When the change took effect.
     pub at: Timestamp,
-    /// When the store received it, by the writing server's clock. Before `at` if the clock of an earlier entry was ahead.
+    /// When the store received the change, by the clock of the server that wrote it. Earlier than `at` if the area's previous
+    /// entry was written by a server with a fast clock.
     pub received: Timestamp,
     /// The author.
     pub by: Actor,

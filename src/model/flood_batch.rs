@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::{Actor, AreaId, FloodChange, FloodState, Timestamp, digits};
 
-/// The number of a batch, from 1, ascending.
+/// The number of a batch. The first batch has number 1, and later batches have higher numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BatchNumber(u64);
 
@@ -63,7 +63,7 @@ pub struct BatchRequest {
     pub by: Actor,
     /// A note for the log.
     pub note: Option<String>,
-    /// The idempotency key: repeating the request changes nothing.
+    /// The idempotency key: a repeated request with this key changes nothing.
     pub request: Option<RequestKey>,
     /// Whether to return the outcome without changing anything.
     pub preview: bool,
@@ -85,7 +85,7 @@ pub struct BatchItem {
     pub area: AreaId,
     /// The new state; `None` clears the state.
     pub state: Option<FloodState>,
-    /// The precondition.
+    /// The state that the area must have before the change.
     pub after: Condition,
 }
 
@@ -94,7 +94,7 @@ pub struct BatchItem {
 pub enum Condition {
     /// Any state.
     Any,
-    /// No state: it is dry.
+    /// No state: the area must be dry.
     Dry,
     /// The state that was set at this time.
     SetAt(Timestamp),
@@ -120,7 +120,7 @@ pub struct FloodBatch {
     pub by: Actor,
     /// The note for the log.
     pub note: Option<String>,
-    /// The batch that it undoes.
+    /// The batch that this batch undoes, if any.
     pub undoes: Option<BatchNumber>,
     /// The idempotency key of the request.
     pub request: Option<RequestKey>,
@@ -129,7 +129,7 @@ pub struct FloodBatch {
 }
 
 impl FloodBatch {
-    /// Returns the log entries, received by the store at this time.
+    /// Returns the log entries of the batch. `received` is the time at which the store received the request.
     pub fn entries(&self, received: Timestamp) -> impl Iterator<Item = FloodChange> {
         self.changes.iter().map(move |&(area, state)| FloodChange {
             area,
@@ -140,7 +140,7 @@ impl FloodBatch {
         })
     }
 
-    /// Returns whether the log entry of an area at a time, of which there is only one, belongs to this batch.
+    /// Returns whether the log entry of an area at a time belongs to this batch. An area has at most one entry for each time.
     #[must_use]
     pub fn has(&self, area: AreaId, at: Timestamp) -> bool {
         self.at == at && self.position(area).is_some()
@@ -165,16 +165,16 @@ pub struct LoggedChange {
 /// The outcome of a batch request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BatchOutcome {
-    /// The request succeeded, now or when it was first sent; or would succeed, for a preview.
+    /// The request succeeded, now or when it was first sent. In a preview: it would succeed.
     Done {
-        /// The changes. For previews, `number` is unset.
+        /// The changes. In a preview, `number` and `at` are only the values expected now.
         batch: Arc<FloodBatch>,
-        /// The areas of the undone batch that were left unchanged, because they have changed since.
+        /// The areas of the undone batch that the undo left unchanged, because they had changed after that batch.
         left: Vec<AreaId>,
     },
     /// These areas do not exist. Nothing was changed.
     NoSuchAreas(Vec<AreaId>),
-    /// These areas violate their preconditions; each has its newest entry. Nothing was changed.
+    /// These areas do not meet their conditions. Each is listed with its newest log entry. Nothing was changed.
     Conflicts(Vec<(AreaId, Option<FloodChange>)>),
     /// The batch to undo does not exist.
     NoSuchBatch,
@@ -188,9 +188,9 @@ pub enum BatchOutcome {
 #[derive(Debug, Default)]
 pub(crate) struct BatchContext {
     pub(crate) newest_batch: Option<BatchNumber>,
-    /// The existing areas of the request, each with its last two entries, newest first.
+    /// The existing areas of the request, each with its last two log entries, newest first.
     pub(crate) areas: HashMap<AreaId, [Option<FloodChange>; 2]>,
-    /// The batch of the subject's request with the same `id`, made within [`REPEATABLE`].
+    /// The batch of an earlier request with the same subject and `id`, made within [`REPEATABLE`].
     pub(crate) repeated: Option<Arc<FloodBatch>>,
     pub(crate) undone: Option<Arc<FloodBatch>>,
     /// The batch that undid the batch `undone`, if any.
@@ -204,13 +204,13 @@ pub(crate) enum BatchDecision {
     Return(BatchOutcome),
 }
 
-/// How long repeating a request changes nothing.
+/// How long an idempotency key is valid: within this time, a repeated request changes nothing.
 pub const REPEATABLE: Duration = Duration::from_hours(24);
 /// How long a batch can be undone.
 pub const UNDOABLE: Duration = Duration::from_hours(24);
 
 impl BatchRequest {
-    /// Returns the batch to store, or the outcome if nothing is to be stored: the request is repeated, refused or a preview.
+    /// Returns the batch to store. Returns the outcome instead if the request is repeated, refused or a preview.
     pub(crate) fn decide(&self, context: &BatchContext, now: Timestamp) -> BatchDecision {
         if let (Some(first), Some(request)) = (&context.repeated, self.request) {
             let is_same = first.request == Some(request);
@@ -264,7 +264,7 @@ impl BatchContext {
         BatchOutcome::Done { batch: Arc::clone(batch), left: left.collect() }
     }
 
-    /// Returns the changes in the order of areas, or which areas are unknown, or which have another state than expected.
+    /// Returns the changes ordered by area. Fails if areas do not exist or do not meet their conditions.
     fn resolve(&self, items: &[BatchItem]) -> Result<Vec<(AreaId, Option<FloodState>)>, BatchOutcome> {
         let mut items = items.to_vec();
         items.sort_unstable_by_key(|item| item.area);
@@ -289,7 +289,7 @@ impl BatchContext {
         Ok(items.into_iter().map(|item| (item.area, item.state)).collect())
     }
 
-    /// Returns the changes that restore the states before the batch, and the areas that have changed since.
+    /// Returns the changes that restore the states before the batch, and the areas that changed after it.
     fn before_batch(&self, batch: &FloodBatch) -> (Vec<(AreaId, Option<FloodState>)>, Vec<AreaId>) {
         let (mut changes, mut left) = (Vec::new(), Vec::new());
         for (area, _) in &batch.changes {

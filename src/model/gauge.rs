@@ -3,11 +3,11 @@ use super::{Position, Timestamp};
 /// A place where the water level is measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gauge {
-    /// The identifier, `TMA00001`.
+    /// The identifier, such as `TMA00001`.
     pub id: String,
-    /// The name, `Bendung Katulampa`.
+    /// The name, such as `Bendung Katulampa`.
     pub name: String,
-    /// The province that lists the gauge, which can differ from the one where the gauge lies.
+    /// The province that lists the gauge. The gauge can lie in another province.
     pub region_code: Option<String>,
     /// The place.
     pub location: Position,
@@ -66,7 +66,7 @@ impl TryFrom<u64> for AlertLevel {
 /// A reading of a gauge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// When it was read; unique within a gauge.
+    /// When the level was read. A gauge has at most one reading for each time.
     pub observed_at: Timestamp,
     /// The water level in centimetres; negative below the gauge's zero.
     pub level: f64,

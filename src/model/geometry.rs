@@ -27,7 +27,7 @@ impl<'a> Geometry<'a> {
     /// Returns the bounding box; `None` without positions. Costs O(positions).
     #[must_use]
     pub fn bounds(&self) -> Option<Rect<f64>> {
-        // Holes lie within the outer ring, so only this ring counts.
+        // Only the outer ring counts, because holes lie within it.
         let outer = |polygon: &Polygon<f64>| line_bounds(polygon.exterior());
         match *self {
             Self::Point(position) => Some(Rect::new(position, position)),
@@ -64,7 +64,7 @@ impl<'a> Geometry<'a> {
     }
 }
 
-/// Returns the smallest rectangle around both.
+/// Returns the smallest rectangle that contains both rectangles.
 pub(crate) fn union_rect(a: Rect<f64>, b: Rect<f64>) -> Rect<f64> {
     let (low, high) = (a.min(), a.max());
     Rect::new(
@@ -73,7 +73,7 @@ pub(crate) fn union_rect(a: Rect<f64>, b: Rect<f64>) -> Rect<f64> {
     )
 }
 
-/// Computes the box without a branch per position, because such branches are unpredictable.
+/// Returns the bounding box. Needs no branch for each position, because the CPU could not predict such branches.
 fn line_bounds(line: &LineString<f64>) -> Option<Rect<f64>> {
     let first = *line.0.first()?;
     let (low, high) = line.0.iter().fold((first, first), |(low, high), at| {

@@ -6,7 +6,7 @@ use super::bodies::Accepts;
 /// The hazards of a country: what reports are about, and their attributes. **Default: Indonesia's**
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hazards {
-    /// In the order of the country file, each disaster once, without preparedness.
+    /// Ordered as in the country file. Contains each disaster once, but not preparedness.
     pub(crate) list: Vec<Hazard>,
     pub(crate) attributes: Vec<Attribute>,
 }
@@ -14,7 +14,7 @@ pub struct Hazards {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hazard {
     pub(crate) disaster: DisasterType,
-    /// At least one.
+    /// At least one report type.
     pub(crate) reports: Vec<ReportType>,
     pub(crate) icon: String,
     pub(crate) colour: String,

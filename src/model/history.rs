@@ -1,7 +1,8 @@
 //! Queries on the log of flood changes in a period.
 //!
-//! A state is *in effect* from its time until the next change of its area, so never if both have the same time. Each area has a
-//! log, ordered by time. A query needs only its change in effect at the start of the period, and those until the period's end.
+//! A state is *in effect* from the time of its change until the next change of its area; never if both changes have the same
+//! time. Each area has a log, ordered by time. A query needs only the change in effect at the start of the period, and the
+//! changes up to its end.
 
 use serde::{Serialize, Serializer};
 
@@ -28,7 +29,7 @@ pub struct SeriesPoint {
     pub count: u64,
 }
 
-// serde passes references.
+// `serialize_with` passes a reference.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn as_text<S: Serializer>(count: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(count)
@@ -74,7 +75,7 @@ struct HighestStateFinder {
 }
 
 impl HighestStateFinder {
-    /// Sets the current state. The previous one counts if it was in effect during the period.
+    /// Sets the current state. Counts the previous state if it was in effect during the period.
     fn replace(&mut self, change: StateChange, start: Timestamp) {
         if self.current.is_some_and(|current| change.at > current.from.max(start)) {
             self.count_current();
@@ -122,7 +123,7 @@ where
     points.collect()
 }
 
-/// By how much the count grows (`more`) and shrinks (`less`) between the hour of the previous step and this one.
+/// The number of areas that were flooded (`began`) or became dry (`ended`) after the previous step's hour, up to this hour.
 struct Step {
     hour: Timestamp,
     began: u64,
@@ -165,7 +166,7 @@ mod tests {
         Period::new(minute(start), minute(end), Duration::from_hours(8784)).unwrap()
     }
 
-    /// The definition of the state in effect: the state of the last entry up to a time.
+    /// Returns the state in effect by its definition: the state of the last entry up to a time.
     fn in_effect(log: &[Entry], area: AreaId, at: Timestamp) -> Option<InEffect> {
         area_changes(log, area).filter(|change| change.at <= at).last().and_then(InEffect::from_change)
     }

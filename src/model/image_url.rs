@@ -12,15 +12,15 @@ use super::{CardId, Report};
 pub const WEB_ADDRESS: &str =
     "an http or https address of at most 2048 characters without control characters, user name and password";
 
-/// In characters.
+/// The maximum length of a web address, in characters.
 pub(crate) const LONGEST_WEB_ADDRESS: usize = 2048;
 
-/// Returns whether a text is [`WEB_ADDRESS`]. Other schemes, such as `javascript:` and `data:`, could run code or open programs.
+/// Returns whether a text is [`WEB_ADDRESS`]. Rejects schemes such as `javascript:`, which could run code or open programs.
 #[must_use]
 pub fn is_web_address(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else { return false };
     let on_the_web = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
-    // Without a host here, the parser would take a later part as the host.
+    // If there is no host here, `Url::parse` would take a later part as the host.
     let names_a_host = rest.chars().next().is_some_and(|first| !"/\\?# ".contains(first));
     let fits = text.chars().count() <= LONGEST_WEB_ADDRESS && !text.contains(char::is_control);
     let names_nobody = |url: Url| url.username().is_empty() && url.password().is_none();
@@ -30,18 +30,19 @@ pub fn is_web_address(text: &str) -> bool {
 pub(crate) const PHOTO: &str = ".jpg";
 
 /// Returns whether a text is the name of a photo published by this service: `<card>.jpg` with letters, digits, `-`, `_` and `=`.
-/// Stores and data sets contain names, because the address of photos can change. No [web address](is_web_address) is a name.
+/// Stores and data sets contain such names, because the address of photos can change. A [web address](is_web_address) is never
+/// such a name.
 #[must_use]
 pub fn is_photo_name(text: &str) -> bool {
     let card = text.strip_suffix(PHOTO).unwrap_or_default();
     !card.is_empty() && card.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_=".contains(&byte))
 }
 
-/// All characters that card identifiers can have, except letters, digits, `-` and `_`.
+/// The characters to escape: all except ASCII letters, digits, `-` and `_`.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
-/// Returns the card's part of file names: its identifier, in which `=` and two hexadecimal digits replace each byte that is not a
-/// letter, a digit, `-` or `_`. Injective, and safe as a path segment, because a data set can contain cards with any identifier.
+/// Returns the part of a file name that identifies a card: its identifier, with `=` and two hexadecimal digits for each byte
+/// except letters, digits, `-` and `_`. Different cards have different parts, and each part is safe as a path segment.
 pub(crate) fn card_part(card: &CardId) -> String {
     utf8_percent_encode(card.as_str(), ESCAPED).to_string().replace('%', "=")
 }
@@ -52,16 +53,16 @@ pub fn photo_name(card: &CardId) -> String {
     card_part(card) + PHOTO
 }
 
-/// Returns the name of the report's photo, if this service has it.
+/// Returns the name of the report's photo; `None` without an image, or if the image is on another server.
 pub(crate) fn shown_photo(report: &Report) -> Option<&str> {
     report.content.image_url.as_deref().filter(|url| is_photo_name(url))
 }
 
-/// An `image_url` for responses: prefixes names of photos with their address, and leaves web addresses unchanged.
+/// An `image_url` as in responses: a name of a photo gets the prefix `photos`, a web address stays unchanged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ImageUrl<'a> {
     pub(crate) stored: &'a str,
-    /// The address of photos without a trailing slash; empty: no prefix.
+    /// The address of photos without a trailing slash. If empty, names get no prefix.
     pub(crate) photos: &'a str,
 }
 

@@ -66,14 +66,14 @@ impl Serialize for InfrastructureKind {
 /// A floodgate, a pump or a waterway.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Infrastructure {
-    /// A unique identifier. May be empty when read from a file; [`Places`](super::Places) then sets it to a hash of kind, name
-    /// and first position, so that it stays the same when other pieces change.
+    /// A unique identifier. If it is empty in a file, [`Places`](super::Places) sets it to a hash of kind, name and first
+    /// position. Such a hash stays the same when other pieces change.
     pub id: String,
     /// The kind.
     pub kind: InfrastructureKind,
     /// The name.
     pub name: String,
-    /// The region.
+    /// The province, city and local area where the piece lies.
     pub tags: Tags,
     /// The place or course.
     pub shape: InfrastructureShape,

@@ -8,7 +8,7 @@ use super::{Area, AreaId, AreaSet, Position, Region, Tags};
 
 /// Finds the local area, province and city of a place.
 ///
-/// If several areas contain a place, such as on a border, the lowest `area_id` wins; among provinces and cities, the first code.
+/// If several areas contain a place, such as on a border, the lowest `area_id` wins; for provinces and cities, the first code.
 /// A place in a local area has the province of the area. Costs O(log n), plus the vertices of the polygons whose bounding box
 /// contains the place.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct Locator {
     city_boxes: RTree<Bounds>,
 }
 
-/// The bounding box of a polygon, with the index of its area or region, and the index of the polygon in it.
+/// The bounding box of a polygon, with two indices: of its area or region, and of the polygon within the area or region.
 type Bounds = GeomWithData<Rectangle<[f64; 2]>, (usize, usize)>;
 
 impl Locator {
@@ -62,8 +62,8 @@ impl Locator {
         code_of_first(&self.city_boxes, &self.cities, place.coord())
     }
 
-    /// Returns the city code of a place with these tags: the city whose boundary contains it, otherwise the city of its local
-    /// area, unless that city has its own boundary.
+    /// Returns the city code of a place with these tags: the city whose own boundary contains the place, otherwise the city of
+    /// its local area. `None` if the city of the local area has its own boundary, which does not contain the place.
     #[must_use]
     pub fn city<'t>(&'t self, tags: &'t Tags) -> Option<&'t str> {
         tags.city.as_deref().or_else(|| {
@@ -83,7 +83,7 @@ fn code_of_first<'r>(
     Some(regions[position].code.as_str())
 }
 
-/// Indexes the bounding boxes of all polygons, each with the indices of its outline and of the polygon in it.
+/// Indexes the bounding boxes of all polygons, each with the indices of its outline and of the polygon within the outline.
 fn boxes<'a>(outlines: impl Iterator<Item = &'a [Polygon<f64>]>) -> RTree<Bounds> {
     let boxes = outlines.enumerate().flat_map(|(outline, polygons)| {
         polygons.iter().enumerate().filter_map(move |(part, polygon)| {
@@ -96,7 +96,7 @@ fn boxes<'a>(outlines: impl Iterator<Item = &'a [Polygon<f64>]>) -> RTree<Bounds
     RTree::bulk_load(boxes.collect())
 }
 
-/// Returns the least index of an outline that contains the place or has it on its border.
+/// Returns the lowest index of an outline that contains the place or has the place on its border.
 fn first_containing<'a>(
     boxes: &RTree<Bounds>,
     place: Coord<f64>,

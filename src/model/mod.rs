@@ -1,4 +1,4 @@
-//! The domain: plain types and rules without I/O. Imports nothing from elsewhere in the crate; everything else imports from here.
+//! The domain: plain types and rules without I/O. All other modules may import this one, which imports none of them.
 
 pub mod alerts;
 mod area;

@@ -55,7 +55,7 @@ impl FromStr for ModerationAction {
 pub struct Moderation {
     /// The report.
     pub report: ReportKey,
-    /// The creation time of the report, if the caller knows it. A report with another creation time is a different report.
+    /// The expected creation time of the report, if the caller sends it. The request fails if the report has another time.
     pub made_at: Option<Timestamp>,
     /// The action.
     pub action: ModerationAction,
@@ -70,7 +70,7 @@ pub struct Moderation {
 pub struct ModerationEntry {
     /// The sequence number from 1, in the order in which entries took effect.
     pub number: u64,
-    /// When it took effect.
+    /// When the action took effect.
     pub at: Timestamp,
     /// The report.
     pub report: ReportKey,
@@ -84,7 +84,7 @@ pub struct ModerationEntry {
     pub reason: String,
 }
 
-/// What remains of an erased report, to count it and to recognise its content.
+/// The data kept of an erased report, to count it and to recognise its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErasedReport {
     /// The key of the report.
@@ -95,7 +95,7 @@ pub struct ErasedReport {
     pub source: Box<str>,
     /// The type of disaster.
     pub disaster_type: DisasterType,
-    /// Whether it was made in a training.
+    /// Whether the report was made in a training.
     pub is_training: bool,
     /// The province and city, without the local area.
     pub tags: Tags,
@@ -106,7 +106,7 @@ pub struct ErasedReport {
 }
 
 impl ErasedReport {
-    /// Returns what remains of a report in `city`.
+    /// Returns the data to keep of a report in `city`.
     #[must_use]
     pub fn from_report(Report { key, content, tags }: &Report, city: Option<&str>, hidden: bool) -> Self {
         Self {

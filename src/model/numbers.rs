@@ -31,10 +31,10 @@ pub(crate) fn position(x: f64, y: f64, out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// Appends a number without exponent, as the shortest text that parses back to it: `106.8`, `106`, `0.0000001`. If there are two
-/// such texts, `Display` may write the other one.
+/// Appends a number without exponent, as the shortest text that parses to the same number: `106.8`, `106`, `0.0000001`. If there
+/// are two shortest texts, `Display` may write the other one.
 pub(crate) fn plain_float(number: f64, out: &mut Vec<u8>) {
-    // `Display` is several times slower, and differs only for whole, very small and very large numbers.
+    // Avoids `Display`, which is several times slower. Only whole, very small and very large numbers look different there.
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format(number);
     if text.contains('e') || !number.is_finite() {

@@ -11,9 +11,9 @@ pub enum AreaLevel {
     /// The local areas.
     #[default]
     Area,
-    /// The larger areas that contain them: `parent_name` within a city.
+    /// The larger areas that contain local areas: one for each `parent_name` within a city.
     Parent,
-    /// Cities, by `city_name`.
+    /// The cities: one for each `city_name`.
     City,
 }
 
@@ -45,7 +45,7 @@ pub struct Outline {
     pub parent_name: Option<String>,
     /// The name of the city; may be empty.
     pub city_name: String,
-    /// The code of the city, by which requests select the outline; may be empty.
+    /// The code of the city; may be empty. Requests select outlines by this code.
     pub city_code: String,
     /// The code of the province; may be empty.
     pub region_code: String,
@@ -53,7 +53,7 @@ pub struct Outline {
     pub areas: usize,
     /// The surface in WGS84 degrees, outer rings counter-clockwise.
     pub surface: MultiPolygon<f64>,
-    /// A place inside for the label, in steps of about 1 m; `None` for an empty surface.
+    /// A place inside the surface for its label, rounded to about 1 m; `None` for an empty surface.
     pub label: Option<[f64; 2]>,
 }
 
@@ -61,7 +61,7 @@ pub struct Outline {
 type Group<'a> = (&'a str, &'a str, &'a str, Option<&'a str>);
 
 impl Outline {
-    /// Dissolves the areas of a set to outlines of a level, ordered by province, city and larger area; none for
+    /// Merges the areas of a set into the outlines of a level, ordered by province, city and larger area. Returns none for
     /// [`AreaLevel::Area`]. Borders are simplified: they move by at most 11 m (larger areas) or 70 m (cities), and neighbours
     /// still meet. Outlines are valid even if areas overlap, and have 5 decimals. Costs O(positions · log positions).
     pub(super) fn dissolve(areas: &AreaSet, level: AreaLevel) -> Vec<Self> {
@@ -102,7 +102,7 @@ fn group(area: &Area, level: AreaLevel) -> Group<'_> {
     (&area.region_code, &area.city_code, &area.city_name, parent)
 }
 
-/// Returns a position inside a surface for its label, in steps of about 1 m; `None` for an empty surface. Costs O(positions).
+/// Returns a position inside a surface for its label, rounded to about 1 m; `None` for an empty surface. Costs O(positions).
 pub(crate) fn label(surface: &MultiPolygon<f64>) -> Option<[f64; 2]> {
     let Coord { x, y } = surface.interior_point()?.0;
     let round = |degrees: f64| (degrees * 1e5).round() / 1e5;

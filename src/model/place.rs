@@ -16,7 +16,7 @@ impl Position {
         (lng.abs() <= 180.0 && lat.abs() <= 90.0).then_some(Self(Coord { x: lng, y: lat }))
     }
 
-    /// Returns whether this is 0, 0, which devices without a position fix send.
+    /// Returns whether the place is 0, 0. Devices without a position fix send this place.
     pub(crate) fn is_origin(self) -> bool {
         self.0 == Coord::zero()
     }
@@ -28,7 +28,7 @@ impl Position {
     }
 }
 
-/// The regions of a place; null outside all areas.
+/// The regions that contain a place. A region is null if the place lies outside all regions of its kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tags {
     /// The province (ISO 3166-2).
@@ -38,7 +38,7 @@ pub struct Tags {
     /// The attribute `district_id` of the local area. Not stored with the place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub district_id: Option<Box<str>>,
-    /// The city with its own boundary. Not in responses.
+    /// The city whose own boundary contains the place. Not in responses.
     #[serde(skip)]
     pub city: Option<Box<str>>,
 }

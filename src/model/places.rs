@@ -5,8 +5,8 @@ use super::{
     InfrastructureKind, InfrastructureLayer, Locator, Outline, Position, Region, Tags, topology,
 };
 
-/// The read-only map data: areas, provinces, cities and infrastructure. Locates places ([`Locator`]) and creates layers, which
-/// share its geometry. Creating a layer costs O(places of its kind).
+/// The read-only map data: areas, provinces, cities and infrastructure. Locates places ([`Locator`]) and creates layers. Layers
+/// share the geometry of the map data. Creating a layer costs O(places of its kind).
 #[derive(Debug)]
 pub struct Places {
     areas: Arc<AreaSet>,
@@ -25,7 +25,7 @@ impl Default for Places {
 }
 
 impl Places {
-    /// Indexes local areas, provinces, and cities with their own boundary. Any other city is the union of its areas.
+    /// Indexes local areas, provinces, and cities with their own boundary. Any other city has the union of its areas as outline.
     #[must_use]
     pub fn new(areas: Arc<AreaSet>, mut regions: Vec<Arc<Region>>, mut cities: Vec<Arc<Region>>) -> Self {
         regions.sort_by(|a, b| a.code.cmp(&b.code));
@@ -82,7 +82,7 @@ impl Places {
         &self.locator
     }
 
-    /// Returns whether a place lies in an area, city or province. If none are loaded, every place except 0, 0 does.
+    /// Returns whether a place lies in an area, city or province. Without any of these, accepts every place except 0, 0.
     #[must_use]
     pub(crate) fn covers(&self, place: Position) -> bool {
         if self.areas.is_empty() && self.cities.is_empty() && self.regions.is_empty() {
@@ -112,8 +112,8 @@ impl Places {
         InfrastructureLayer(selected.cloned().collect())
     }
 
-    /// Returns the outlines of the selected areas of a level: local areas by `area_id`, others by name. The first call for a
-    /// level dissolves the areas in O(positions · log positions), and caches the outlines.
+    /// Returns the outlines of the selected areas of a level: local areas ordered by `area_id`, others by province, city and
+    /// name. The first call for a level merges the areas in O(positions · log positions), and caches the outlines.
     #[must_use]
     pub fn area_layer(&self, selector: &AreaSelector, level: AreaLevel) -> AreaLayer {
         let outlines = if level == AreaLevel::Area {
@@ -135,8 +135,8 @@ impl Places {
         self.outlines[level as usize].get_or_init(dissolve)
     }
 
-    /// Returns the cities: those with their own boundary by code, then the others. The first call costs as much as
-    /// [`Self::area_layer`].
+    /// Returns the cities: first the cities with their own boundary, ordered by code, then the others. The first call costs as
+    /// much as [`Self::area_layer`].
     #[must_use]
     pub(crate) fn city_outlines(&self) -> &[Arc<City>] {
         self.city_outlines.get_or_init(|| {
@@ -150,14 +150,14 @@ impl Places {
         })
     }
 
-    /// Returns the boundaries of all cities, or of the one with this identifier, if it exists.
+    /// Returns the boundaries of all cities, or only of the city with this identifier, if it exists.
     #[must_use]
     pub(crate) fn city_layer(&self, id: Option<&str>) -> AreaLayer {
         let selected = self.city_outlines().iter().filter(|city| id.is_none_or(|id| id == city.id));
         AreaLayer::new(Arc::clone(&self.areas), selected.cloned().map(AreaOutline::City).collect())
     }
 
-    /// Returns the boundaries of all provinces by code, or of the one with this code, if it exists.
+    /// Returns the boundaries of all provinces, ordered by code, or only of the province with this code, if it exists.
     #[must_use]
     pub fn boundary_layer(&self, code: Option<&str>) -> BoundaryLayer {
         let selected = self.regions.iter().filter(|region| code.is_none_or(|code| code == region.code));

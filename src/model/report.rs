@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{DisasterType, Position, Tags, Timestamp, digits};
 
-/// The identifier of a report: a whole number from 1 to 9223372036854775807. A string in responses.
+/// The identifier of a report: a whole number from 1 to 9223372036854775807. Responses contain it as a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReportKey(NonZeroU64);
 
@@ -77,14 +77,14 @@ pub const CARD_SOURCE: &str = "grasp";
 /// The content of a report: everything except its identifier and tags.
 #[derive(Clone, Debug)]
 pub struct ReportContent {
-    /// When the reporter made it.
+    /// When the reporter made the report.
     pub created_at: Timestamp,
     /// [`CARD_SOURCE`] or the name of a feed.
     pub source: Box<str>,
-    /// The card it came from.
+    /// The identifier of the card with which the report was made.
     pub url: Option<Box<str>>,
     /// The image: a web address ([`is_web_address`](super::is_web_address)), or the name of a photo of this service
-    /// ([`is_photo_name`](super::is_photo_name)); responses contain its address instead.
+    /// ([`is_photo_name`](super::is_photo_name)). Responses contain the address of the photo instead of its name.
     pub image_url: Option<Box<str>>,
     /// The type of disaster.
     pub disaster_type: DisasterType,
@@ -96,9 +96,9 @@ pub struct ReportContent {
     pub text: Box<str>,
     /// The place.
     pub location: Position,
-    /// Whether it was made in a training. Such reports are listed and counted only on request.
+    /// Whether the report was made in a training. Responses list and count such reports only on request.
     pub is_training: bool,
-    /// The code of the partner it came through.
+    /// The code of the partner through which the report came.
     pub partner_code: Option<Box<str>>,
     /// The address of the partner's icon.
     pub partner_icon: Option<Box<str>>,
@@ -111,7 +111,7 @@ pub struct Report {
     pub key: ReportKey,
     /// The content.
     pub content: ReportContent,
-    /// The regions of its place.
+    /// The regions that contain the place of the report.
     pub tags: Tags,
 }
 

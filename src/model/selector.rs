@@ -1,12 +1,12 @@
 use super::Area;
 
 /// The part of the country that a request selects: a city, a province, a city's part in a province, or everything. The codes are
-/// configured. `city` may be the code of a province, which clients send for resources without cities.
+/// configured. `city` may be the code of a province, because some clients send this for resources without cities.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AreaSelector {
-    /// A city code, `jbd`, or a province code.
+    /// A city code, such as `jbd`, or a province code.
     pub city: Option<String>,
-    /// A province code, `ID-JK`.
+    /// A province code, such as `ID-JK`.
     pub region: Option<String>,
 }
 

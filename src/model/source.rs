@@ -30,9 +30,9 @@ const SILENT_AFTER: u32 = 3;
 pub enum SourceStatus {
     /// Reported within its interval.
     Ok,
-    /// Overdue by up to three intervals since its last report.
+    /// The last report is more than one interval and at most three intervals old.
     Late,
-    /// No report for three intervals, or never.
+    /// The last report is more than three intervals old, or the source never reported.
     Silent,
 }
 
@@ -40,7 +40,7 @@ impl SourceStatus {
     /// All statuses, best first.
     pub const ALL: [Self; 3] = [Self::Ok, Self::Late, Self::Silent];
 
-    /// Returns the status of a source with this interval.
+    /// Returns the status of a source that should report at least once in every interval `every`.
     #[must_use]
     pub fn from_last_heard(last_heard: Option<Timestamp>, every: Duration, now: Timestamp) -> Self {
         let age = last_heard.map(|heard| now.saturating_duration_since(heard));

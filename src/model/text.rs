@@ -29,11 +29,11 @@ pub fn digits(text: &str) -> Option<u64> {
 pub(crate) const TEXT_OR_WHOLE: &str =
     "must be a text or a whole number; one with a point or exponent is exact only below 2^53";
 
-/// Whole doubles below 2^53 are exact.
+/// 2^53. A double represents all whole numbers below it exactly.
 pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Returns the digits of a whole JSON number, whether `5`, `5.0` or `5e0`. `None` for fractions, and for numbers from 2^53 with a
-/// point or exponent, which may have lost digits.
+/// point or exponent, because they may have lost digits.
 #[must_use]
 pub fn whole_number(json: &str) -> Option<String> {
     if json.strip_prefix('-').unwrap_or(json).bytes().all(|byte| byte.is_ascii_digit()) {
@@ -43,8 +43,8 @@ pub fn whole_number(json: &str) -> Option<String> {
     Some((number as i64).to_string())
 }
 
-/// Removes a zero fraction, which programs write in columns of doubles: `5` for `5.0`. Other texts stay unchanged, and so do
-/// numbers that may have lost digits: numbers from 2^53, and those with an exponent, by which spreadsheets shorten long numbers.
+/// Removes a zero fraction, which programs write in columns of doubles: `5` for `5.0`. Leaves other texts unchanged. Also leaves
+/// numbers unchanged that may have lost digits: numbers from 2^53 on, and numbers that a spreadsheet shortened with an exponent.
 #[must_use]
 pub(crate) fn without_zero_fraction(text: &str) -> &str {
     let Some((whole, fraction)) = text.split_once('.') else { return text };
@@ -53,7 +53,7 @@ pub(crate) fn without_zero_fraction(text: &str) -> &str {
     if is_zero && magnitude.is_some_and(|number| number < EXACT as u64) { whole } else { text }
 }
 
-/// A number in the configuration, or its digits, because the environment only has strings. For `#[serde(try_from)]`.
+/// A number in the configuration, or its digits, because environment variables are strings. For `#[serde(try_from)]`.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "must be a whole number, of 32 bits at most")]
 pub(crate) enum Number {
@@ -87,7 +87,7 @@ pub(crate) fn readable(name: &str) -> String {
     name.chars().map(case).collect()
 }
 
-/// Returns the display name of an area: the larger area's name, then its own.
+/// Returns the display name of an area: the name of its larger area, then its own name, or `id` if it has no name.
 pub(crate) fn place_name(parent: &str, name: &str, id: &str) -> String {
     let label = if name.is_empty() { id } else { name };
     let names = [parent, label].into_iter().filter(|name| !name.is_empty()).map(readable);

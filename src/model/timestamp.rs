@@ -5,7 +5,7 @@ use chrono::{DateTime, Datelike, SecondsFormat, TimeDelta, Timelike, Utc};
 use serde::{Serialize, Serializer};
 
 /// A time in UTC with a resolution of one millisecond, like every time in the interface. Displayed and serialized as
-/// `2016-12-19T13:53:52.274Z`. No finer times are stored, so a response has exactly the stored time.
+/// `2016-12-19T13:53:52.274Z`. Stored times have the same resolution, so a response contains exactly the stored time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(DateTime<Utc>);
 
@@ -36,7 +36,7 @@ impl Timestamp {
     /// [`InvalidTimestamp::UnencodedPlus`] if there is a space instead of the offset's sign, otherwise
     /// [`InvalidTimestamp::Malformed`].
     pub fn parse(text: &str) -> Result<Self, InvalidTimestamp> {
-        // chrono alone would accept years of other lengths, spaces and signs.
+        // chrono alone would also accept years with more or fewer digits, spaces and signs.
         const SHAPE: &[u8; 16] = b"0000-00-00T00:00";
         const SECONDS: &[u8; 3] = b":00";
         let fits = |byte: u8, shape: u8| match shape {
@@ -76,7 +76,7 @@ impl Timestamp {
             .ok_or(InvalidTimestamp::Malformed)
     }
 
-    /// Creates a time from milliseconds since 1970; `None` beyond the end of time.
+    /// Creates a time from milliseconds since 1970; `None` if `chrono` cannot represent the time.
     #[must_use]
     pub fn from_millis(millis: i64) -> Option<Self> {
         DateTime::from_timestamp_millis(millis).map(Self)

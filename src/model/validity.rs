@@ -5,13 +5,13 @@ use super::Timestamp;
 /// How long a response is valid if the revision of its resource does not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validity {
-    /// Time alone does not change the response.
+    /// The response does not change as long as no data changes.
     Always,
-    /// Valid from reading until time alone changes the response; that time is excluded.
+    /// The response is valid from `from` until `until`, exclusive. Then it changes even if no data changes.
     Between {
-        /// When it was read.
+        /// The first time at which the response is valid.
         from: Timestamp,
-        /// When time alone changes it.
+        /// The first time at which the response is not valid.
         until: Timestamp,
     },
 }
@@ -26,14 +26,14 @@ impl Validity {
         }
     }
 
-    /// Returns the step that contains `now`. Steps start at multiples of `step` since 1970.
+    /// Returns the validity of a response that changes at every multiple of `step` since 1970.
     #[must_use]
     pub(crate) fn step(now: Timestamp, step: Duration) -> Self {
         let from = now.floor(step);
         Self::Between { from, until: from.saturating_add(step) }
     }
 
-    /// Returns the intersection.
+    /// Returns the times at which both are valid.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::{Report, Timestamp};
 
-/// A pseudonym for the sender of reports that wait for review: 64 bits of a keyed hash of a network address, which many people
-/// can share.
+/// A pseudonym for the sender of reports that wait for review: 64 bits of a keyed hash of the network address. Many people can
+/// share an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SenderHash(u64);
 
@@ -49,9 +49,9 @@ impl Serialize for SenderHash {
 /// The origin of a report that waits for review.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WaitingOrigin {
-    /// The sender; `None` if unknown or forgotten.
+    /// The sender; `None` if unknown, or erased after a day.
     pub sender: Option<SenderHash>,
-    /// Whether a program has probably sent it.
+    /// Whether the report was probably sent by a program.
     pub is_suspect: bool,
 }
 

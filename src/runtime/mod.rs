@@ -15,11 +15,11 @@ use crate::model::CancelFlag;
 
 task_local! {
     static CURRENT_REQUEST: CurrentRequest;
-    /// The flag of work that runs on its own thread.
+    /// The cancel flag of the work that runs on its own thread.
     static OWN_THREAD: CancelFlag;
 }
 
-/// The request that work belongs to, if any. Log events of the work, even panics, have the id of the request.
+/// The request that work belongs to, if any. All log events of the work, even of a panic, contain the id of the request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CurrentRequest(Option<Arc<str>>);
 
@@ -28,7 +28,7 @@ impl CurrentRequest {
         Self(Some(id.into()))
     }
 
-    /// Returns the current request. Pass it on to spawned tasks and threads.
+    /// Returns the current request. Spawned tasks and threads do not inherit it: pass it to them.
     pub(crate) fn get() -> Self {
         CURRENT_REQUEST.try_with(Self::clone).unwrap_or_default()
     }
@@ -58,7 +58,7 @@ impl Drop for CancelOnDrop {
 }
 
 /// Runs blocking work off the async threads, as part of the caller's request. Dropping the future sets the [`CancelFlag`]. Within
-/// [`on_own_thread`], the work runs in place, because it must not wait for another thread of the limited pool.
+/// [`on_own_thread`], runs the work on the same thread, because it must not wait for another thread of the limited pool.
 pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce(&CancelFlag) -> T + Send + 'static,
 ) -> Result<T, JoinError> {

@@ -7,8 +7,8 @@ use crate::model::{Clock, Timestamp};
 
 /// Computes an expensive value at most once in a period, for all callers.
 ///
-/// A caller gets a value whose computation started after its call, and may wait for the end of the period together with all
-/// others.
+/// A caller gets a value whose computation started after its call. If the period of the last value has not ended, the caller
+/// first waits for its end, together with all others.
 #[derive(Debug)]
 pub(crate) struct Throttle<V> {
     period: Duration,
@@ -50,7 +50,7 @@ impl<V: Clone> Throttle<V> {
         value
     }
 
-    /// Returns the last value, and whether it was computed in this period.
+    /// Returns the last value, and whether its period has not ended yet.
     pub(crate) fn last_value(&self) -> Option<(V, bool)> {
         let last = self.last().clone()?;
         Some((last.value, !self.remaining(last.started_at).is_zero()))
@@ -59,7 +59,6 @@ impl<V: Clone> Throttle<V> {
     /// Returns the rest of the period; zero if the clock has stepped back.
     fn remaining(&self, started: Timestamp) -> Duration {
         let now = self.clock.now();
-        // The clock may have stepped back.
         if now < started {
             Duration::ZERO
         } else {
@@ -72,8 +71,8 @@ impl<V: Clone> Throttle<V> {
     }
 }
 
-/// Returns the `cached` result if it is younger than `max_age`, else the result of `read`, with its time. The age counts from the
-/// end of the read, which can take longer than `max_age`.
+/// Returns the `cached` result if it is younger than `max_age`, otherwise the result of `read`. The age counts from the end of
+/// the read, because a read can take longer than `max_age`.
 pub(crate) async fn recent<T>(
     cached: Option<(Instant, T)>,
     max_age: Duration,

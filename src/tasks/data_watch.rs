@@ -15,7 +15,7 @@ use crate::telemetry::Metrics;
 const INTERVAL: Duration = Duration::from_secs(5);
 
 /// Updates the metrics of the data, so that a request for metrics does not query the store. While the store is unavailable,
-/// numbers stay and ages grow.
+/// counts stay unchanged and ages grow.
 #[derive(Clone, Debug)]
 pub(crate) struct DataWatch(Arc<Inner>);
 
@@ -30,7 +30,7 @@ struct Inner {
 }
 
 impl DataWatch {
-    /// Registers the ages of data as metrics, which are computed when the metrics are read.
+    /// Registers the ages of data as metrics. Each request for metrics computes them.
     #[must_use]
     pub(crate) fn new(store: Arc<dyn Store>, metrics: Metrics, clock: Arc<dyn Clock>) -> Self {
         let overview = Arc::new(Mutex::new(None));
@@ -64,7 +64,7 @@ fn age(time: Timestamp, now: Timestamp) -> Duration {
 }
 
 impl Inner {
-    /// Updates the metrics at each interval, without end.
+    /// Updates the metrics at each interval, forever.
     async fn watch(&self) -> Infallible {
         let mut last_count = None;
         loop {

@@ -7,8 +7,8 @@ use crate::model::{AreaLevel, FloodLayer, Layer};
 use crate::runtime::{off_thread, run_in_background};
 use crate::stores::{AreaQuery, Store};
 
-/// Prepares the geometry of areas after startup, so that requests need not wait for it: hundreds of thousands of areas take
-/// seconds. Fills the cache of `format` for the areas, and merges areas into larger areas and cities.
+/// Prepares the geometry of areas after startup, so that requests need not wait: hundreds of thousands of areas take seconds.
+/// Fills the cache of `format` for the areas, and merges areas into larger areas and cities.
 pub(crate) fn prepare_outlines(
     store: Arc<dyn Store>,
     format: Option<Arc<dyn Format>>,

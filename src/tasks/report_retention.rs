@@ -13,22 +13,22 @@ use crate::runtime::run_in_background;
 use crate::stores::{Resource, Store, StoreError};
 
 const INTERVAL: Duration = Duration::from_mins(1);
-/// Reports or cards erased by one change. Few, so that other changes do not wait long.
+/// The maximum number of reports or cards that one change erases. Small, so that other changes do not wait long.
 const BATCH: u32 = 100;
-/// Overlap of the searched periods, because a clock may have stepped back.
+/// Each search for cards starts this long before the end of the previous one, because a clock may have stepped back.
 const OVERLAP: Duration = Duration::from_hours(1);
 
-/// Retention of the senders of reports that wait for review.
+/// How long the senders of reports that wait for review are kept.
 const KEEP_SENDERS: Duration = Duration::from_hours(24);
 
 /// Erases reports older than `reports.keep`, unused cards older than `cards.keep`, and the senders of reports that have waited
-/// for review for a day.
+/// a day for review.
 #[derive(Clone, Debug)]
 pub(crate) struct ReportRetention {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     withdrawn: WithdrawnRevision,
-    /// Retention of reports, and of unused cards; zero keeps them forever.
+    /// How long reports and unused cards are kept. Zero keeps them forever.
     keep_reports: Duration,
     keep_cards: Duration,
 }
@@ -109,7 +109,7 @@ impl ReportRetention {
 
     /// Erases old unused cards at each interval. Ends at once if cards are kept for ever.
     async fn run_cards(&self) {
-        // All unused cards before `from` are erased already; do not read the used ones again.
+        // All unused cards before `from` are already erased. Starting there avoids reading the used cards again.
         let mut from = Timestamp::EPOCH;
         while !self.keep_cards.is_zero() {
             let next = self.clock.now().saturating_sub(self.keep_cards).saturating_sub(OVERLAP);

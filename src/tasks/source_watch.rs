@@ -16,7 +16,7 @@ const INTERVAL: Duration = Duration::from_millis(300);
 /// Time limit of the last write at shutdown.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Synchronises the times at which sources last reported with the store, for other servers and later runs.
+/// Exchanges with the store the times at which sources last reported, so that other servers and later runs have them.
 ///
 /// A time is stored at most once a second for each source. While the store is unavailable, times stay in memory and are stored
 /// later. Without configured sources this does nothing.
@@ -34,7 +34,7 @@ struct Inner {
 impl SourceWatch {
     #[must_use]
     pub(crate) fn new(store: Arc<dyn Store>, sources: Sources, metrics: &Metrics) -> Self {
-        // The metrics must not hold the store, which holds metrics.
+        // Gives the metrics only the sources: a reference to the store would be a cycle, because the store holds metrics.
         let measured = sources.clone();
         metrics.add_source(move |metrics| {
             for (name, age, status) in measured.ages() {
@@ -51,9 +51,9 @@ impl SourceWatch {
         }
     }
 
-    /// Stores the remaining times; those not stored within two seconds are lost.
+    /// Stores the remaining times. Times not stored within two seconds are lost.
     pub(crate) async fn flush(&self) {
-        // A separate task, because the caller may stop waiting.
+        // Writes in a separate task, which continues if the caller stops waiting.
         let inner = Arc::clone(&self.0);
         let _ = time::timeout(FLUSH_TIMEOUT, tokio::spawn(async move { inner.write(true).await })).await;
     }
@@ -65,7 +65,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Stores when sources were last heard; `all` includes sources that were written a moment ago.
+    /// Stores when sources last reported. `all` includes sources whose time was stored less than a second ago.
     async fn write(&self, all: bool) -> Result<(), StoreError> {
         for (name, at) in self.sources.unstored(all) {
             self.store.heard(&name, at).await?;
@@ -76,7 +76,7 @@ impl Inner {
 
     async fn exchange(&self) -> Result<(), StoreError> {
         let written = self.write(false).await;
-        // A read-only database still responds to reads.
+        // Reads even if the write failed, because a read-only database still responds to reads.
         self.read().await?;
         written
     }

@@ -11,7 +11,7 @@ use crate::auth::KeyRing;
 use crate::runtime::run_in_background;
 use crate::stores::{Revision, Store, StoreError, StoredKey};
 
-/// Interval of checking the keys' revision. A check costs nothing if the store already knows the revision.
+/// Interval of checking the keys' revision. A check costs almost nothing if the store has the revision in memory.
 const CHECK_INTERVAL: Duration = Duration::from_millis(150);
 /// Interval of recording uses. Shutdown waits for the last record for at most `FLUSH_TIMEOUT`.
 const USES_INTERVAL: Duration = Duration::from_secs(3);
@@ -28,7 +28,7 @@ struct Inner {
     store: Arc<dyn Store>,
     ring: Arc<KeyRing>,
     known: Mutex<RingState>,
-    /// Held while uses are recorded, so that a later call also waits for the uses that an earlier call has taken.
+    /// Held while uses are recorded, so that a later call waits until an earlier call has stored its uses.
     recording: tokio::sync::Mutex<()>,
 }
 
@@ -52,9 +52,9 @@ impl StoredKeys {
         }))
     }
 
-    /// Records the uses of keys. Uses not stored within two seconds are lost; the stored time of use is then up to a minute old.
+    /// Records the uses of keys. Uses not stored within two seconds can be lost.
     pub(crate) async fn record_uses(&self) {
-        // A separate task, because the caller may stop waiting, and the uses already taken from the ring would be lost.
+        // Runs in a separate task. Otherwise, if the caller stopped waiting, the uses already taken from the ring would be lost.
         let inner = Arc::clone(&self.0);
         let _ = time::timeout(FLUSH_TIMEOUT, tokio::spawn(async move { inner.record_uses().await })).await;
     }
@@ -87,7 +87,7 @@ impl Inner {
             self.ring.fill(keys(valid), keys(revoked));
             stored.revision
         };
-        // Checked here, because the configuration can change too.
+        // Checked on every refresh, because the configuration can change even if the stored keys do not.
         let left_out = self.ring.overridden();
         let mut state = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         for name in left_out.iter().filter(|name| !state.left_out.contains(name)) {
@@ -99,7 +99,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Stores the uses of keys since the last call. After a failure, they are kept for the next.
+    /// Stores the uses of keys since the last call. After a failure, keeps them for the next call.
     async fn record_uses(&self) {
         let _recording = self.recording.lock().await;
         let uses = self.ring.take_uses();

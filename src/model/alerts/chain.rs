@@ -8,17 +8,18 @@ use crate::model::{FloodState, Timestamp};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The message in force in an area at some time, and how long this answer holds.
+/// The message in force in an area at a given time, and until when this value is valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MessageInForce {
     pub message: Option<Message>,
-    /// When the message in force was sent or, without one, when the last one expired; `None` if more than [`REMEMBERED`] ago.
+    /// When the message in force was sent. Without a message, when the last message expired; `None` if that was more than
+    /// [`REMEMBERED`] ago.
     pub changed: Option<Timestamp>,
-    /// When this value changes unless the log grows: when the message is renewed or expires, or `changed` becomes `None`.
+    /// When this value changes without a new log entry: the message is renewed or expires, or `changed` becomes `None`.
     pub until: Timestamp,
 }
 
-/// Returns the time from which entries can affect the messages after `from`.
+/// Returns the earliest time of log entries that can affect messages after `from`.
 #[must_use]
 pub(crate) fn log_window_start(from: Timestamp) -> Timestamp {
     referable(from).saturating_sub(CONFIRMED_FOR)
@@ -30,7 +31,7 @@ fn referable(from: Timestamp) -> Timestamp {
 }
 
 /// Returns the messages due after `from`, oldest first: the first message of each run, and renewals due until `until`. `entries`
-/// are those of one area from `log_window_start(from)` on, ascending. Costs O(entries + messages × references).
+/// must be the entries of one area from `reach(from)` on, ascending. Costs O(entries + messages × references).
 #[must_use]
 pub fn messages(entries: &[LogEntry], from: Timestamp, until: Timestamp) -> Vec<Message> {
     let mut chain = Vec::new();
@@ -48,17 +49,17 @@ pub(crate) fn log_window_start_in_force(now: Timestamp) -> Timestamp {
     log_window_start(remembered_since(now))
 }
 
-/// Messages sent after this time may have been in force within [`REMEMBERED`] before `now`.
+/// Returns a time: only messages sent after it can have been in force within [`REMEMBERED`] before `now`.
 fn remembered_since(now: Timestamp) -> Timestamp {
     referable(now).saturating_sub(REMEMBERED)
 }
 
-/// Returns the message of an area in force at `now`. `entries` are those of one area from [`log_window_start_in_force`] to the last,
+/// Returns the message of an area in force at `now`. `entries` must be all entries of the area from [`reach_in_force`] on,
 /// ascending.
 #[must_use]
 pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> MessageInForce {
     let nearby = messages(entries, remembered_since(now), horizon(entries, now));
-    // The last sent message among those shown. Renewals are shown late, so a change can be shown before an earlier renewal.
+    // The newest of the messages already shown. Renewals are shown late, so a change can be shown before an earlier renewal.
     let newest = nearby.iter().rposition(|message| message.shown_from <= now);
     let later = &nearby[newest.map_or(0, |newest| newest + 1)..];
     let newest = newest.map(|newest| &nearby[newest]);
@@ -74,13 +75,14 @@ pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> MessageInForce {
     MessageInForce { message: message.cloned(), changed, until }
 }
 
-/// Returns the time until which messages can be in force, even if entries are ahead of the clock.
+/// Returns the time until which messages can be in force, even if the times of entries are ahead of the clock.
 #[must_use]
 pub(crate) fn horizon(entries: &[LogEntry], now: Timestamp) -> Timestamp {
     entries.last().map_or(now, |last| last.at.max(now)).saturating_add(LIFETIME)
 }
 
-/// Returns a message, if it exists and is shown at `now`. `entries` are as for [`messages`], up to the message.
+/// Returns the message with this key, if it exists and is shown at `now`. `entries` must be as for [`messages`], and must
+/// include all entries up to the message.
 #[must_use]
 pub(crate) fn find(entries: &[LogEntry], key: MessageKey, now: Timestamp) -> Option<Message> {
     let due = key.due()?;
@@ -88,7 +90,7 @@ pub(crate) fn find(entries: &[LogEntry], key: MessageKey, now: Timestamp) -> Opt
     messages.into_iter().find(|message| message.key == key && message.shown_from <= now)
 }
 
-/// Adds the messages of a run due after `from`, but renewals only if due until `until`. `end` is the start of the next run.
+/// Adds the messages of a run that are due after `from`, but no renewals due after `until`. `end` is the start of the next run.
 fn add_run(
     chain: &mut Vec<(Timestamp, Message)>,
     entries: &[LogEntry],
@@ -131,7 +133,7 @@ fn add_run(
     }
 }
 
-/// Returns when the message of an entry is sent. The entry's time can be ahead of the clock that received it.
+/// Returns when the message of an entry is sent: not after the store received the entry, even if the entry's time is later.
 fn sent(entry: &LogEntry) -> Timestamp {
     entry.received.min(entry.at).floor(SECOND)
 }
@@ -158,7 +160,7 @@ fn state_message(
     }
 }
 
-/// Returns the message that a flood has ended, or is no longer confirmed; `None` if there is no valid message to cancel.
+/// Returns the `Cancel` for a flood that ended or is no longer confirmed; `None` if there is no valid message to cancel.
 fn cancel(chain: &[(Timestamp, Message)], first: &LogEntry) -> Option<Message> {
     let due = first.at.floor(SECOND);
     let (_, newest) = chain.last()?;

@@ -5,7 +5,7 @@ use geo::{LineString, MultiPolygon, Polygon};
 use super::{LogEntry, Message, MessageInForce, MessageKey, entries, find, in_force};
 use crate::model::{Area, AreaId, FloodState, StateChange, Timestamp};
 
-/// The flood in each hour: minute and state.
+/// The changes in each hour: the minute, and the new state.
 const CHANGES: [(u64, Option<FloodState>); 4] = [
     (0, Some(FloodState::Minor)),
     (15, Some(FloodState::Moderate)),
@@ -19,7 +19,7 @@ const CHANGES: [(u64, Option<FloodState>); 4] = [
 pub(crate) struct Exercise;
 
 impl Exercise {
-    /// Returns the message of the exercise in force now. It changes at the next step of the exercise at the latest.
+    /// Returns the message of the exercise in force at `now`. The result is valid at most until the next step of the exercise.
     #[must_use]
     pub(crate) fn in_force(now: Timestamp) -> MessageInForce {
         let hour_log = hour_log(now);

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::MessageKey;
 use crate::model::{AreaId, Timestamp, digits};
 
-/// The arc of Indonesia's alerting authorities in the WMO register.
+/// The OID arc of Indonesia in the WMO register of alerting authorities.
 const INDONESIA: &str = "urn:oid:2.49.0.1.360";
 
 /// The purpose of alerts (CAP 1.2 §3.2.1, `status`).
@@ -30,7 +30,7 @@ impl Status {
     }
 }
 
-/// The issuer of alerts, which makes their identifiers globally unique.
+/// The issuer of alerts. It makes the identifiers of its alerts globally unique.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Issuer {
     prefix: String,
@@ -40,7 +40,7 @@ pub struct Issuer {
 }
 
 impl Issuer {
-    /// Creates an issuer from its number among Indonesia's alerting authorities; without one, identifiers contain `host`.
+    /// Creates an issuer with its number among Indonesia's alerting authorities. Without a number, identifiers contain `host`.
     #[must_use]
     pub fn new(authority: Option<u32>, host: &str, status: Status) -> Self {
         let (prefix, separator) = match authority {
@@ -59,7 +59,7 @@ impl Issuer {
         format!("{prefix}{area}{separator}{millis}{separator}{}", key.renewal)
     }
 
-    /// Returns the area and key of the message with this identifier; `None` if this issuer has no such identifier.
+    /// Parses an identifier into the area and key of its message; `None` if the identifier is not from this issuer.
     #[must_use]
     pub fn parse(&self, identifier: &str) -> Option<(AreaId, MessageKey)> {
         let mut numbers = identifier.strip_prefix(self.prefix.as_str())?.split(self.separator).map(digits);
@@ -68,7 +68,7 @@ impl Issuer {
         let run = Timestamp::from_millis(i64::try_from(millis).ok()?)?;
         let key = MessageKey { run, renewal: renewal.try_into().ok()? };
         let area = area.try_into().ok()?;
-        // Rejects leading zeros, with which a message would have more than one identifier.
+        // Rejects leading zeros: with them, a message would have more than one identifier.
         (self.identifier(area, key) == identifier).then_some((area, key))
     }
 }

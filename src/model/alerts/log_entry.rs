@@ -7,11 +7,11 @@ use crate::model::{CurrentState, FloodState, FloodStatus, StateChange, Timestamp
 pub struct LogEntry {
     /// When the state was set or cleared.
     pub at: Timestamp,
-    /// When the store received it: [`FloodChange::received`](crate::model::FloodChange::received).
+    /// When the store received the change: [`FloodChange::received`](crate::model::FloodChange::received).
     pub received: Timestamp,
     /// The state; `None`: cleared.
     pub state: Option<FloodState>,
-    /// The time of the first entry of the run that it belongs to.
+    /// The time of the first entry of its run: a series of entries with the same, confirmed state.
     pub run: Timestamp,
     /// When the area became flooded, or dry; `None` if it is dry and was never flooded.
     pub since: Option<Timestamp>,
@@ -40,7 +40,7 @@ impl LogEntry {
         }
     }
 
-    /// Returns the entry of a change that sets, confirms or clears a state. `previous` is the entry before it.
+    /// Returns the entry of a change that sets, confirms or clears a state. `previous` is the area's entry before the new entry.
     #[must_use]
     pub fn following(change: StateChange, received: Timestamp, previous: Option<&Self>) -> Self {
         let since = match previous {
@@ -51,8 +51,8 @@ impl LogEntry {
         Self::in_run(change, received, (since, Some(change.at)), previous)
     }
 
-    /// Returns the entry of a change that undoes another one. `restored` is the entry before the undone one: the new entry takes
-    /// over its times if both have the same state. `previous` is the entry before the change.
+    /// Returns the entry of a change that undoes another change. `restored` is the entry before the undone change. If both have
+    /// the same state, the new entry copies the times of `restored`. `previous` is the area's entry before the new entry.
     #[must_use]
     pub fn restoring(
         change: StateChange,
@@ -65,7 +65,8 @@ impl LogEntry {
         Self::in_run(change, received, times, previous)
     }
 
-    /// A run continues while its state is confirmed at least every [`CONFIRMED_FOR`].
+    /// Creates an entry in the run of `previous`, or in a new run. A run continues while its state is confirmed at least every
+    /// [`CONFIRMED_FOR`].
     fn in_run(
         StateChange { state, at }: StateChange,
         received: Timestamp,
@@ -81,7 +82,8 @@ impl LogEntry {
     }
 }
 
-/// Returns the log entries of one area. Changes must be in order of time, without undone ones; at the same time, the last counts.
+/// Returns the log entries of one area. Changes must be ordered by time, and must not undo others. Of several changes at the same
+/// time, only the last one counts.
 #[must_use]
 pub fn entries(log: impl IntoIterator<Item = StateChange>) -> Vec<LogEntry> {
     let mut entries: Vec<LogEntry> = Vec::new();

@@ -4,14 +4,14 @@ use crate::model::{FloodState, Timestamp};
 /// Identifies a message of an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageKey {
-    /// The time of the first entry of its run.
+    /// The time of the first log entry of its run.
     pub run: Timestamp,
     /// The number of the renewal in its run; 0 is the first message.
     pub renewal: u32,
 }
 
 impl MessageKey {
-    /// Returns when the message is due, which is unique within its area; `None` beyond the end of time.
+    /// Returns when the message is due. Two messages of an area are never due at the same time. `None` if the time is too large.
     #[must_use]
     pub(crate) fn due(self) -> Option<Timestamp> {
         let due = self.run.saturating_add(RENEWAL.checked_mul(self.renewal)?);
@@ -67,11 +67,12 @@ pub struct Message {
     pub sent: Timestamp,
     /// When it expires, to the second.
     pub expires: Timestamp,
-    /// When it is first shown: a renewal [`SETTLING`](super::SETTLING) after it was sent, others once their entry is stored.
+    /// From when readers see the message: a renewal [`SETTLING`](super::SETTLING) after it was sent, others once their entry is
+    /// stored.
     pub shown_from: Timestamp,
     /// When the state was last set before the message was sent.
     pub last_confirmed: Timestamp,
     /// The references, oldest first: the newest [`MOST_REFERENCES`](super::MOST_REFERENCES) earlier `Alert`s and `Update`s that
-    /// had neither expired nor been cancelled when it was sent.
+    /// were still valid when this message was sent.
     pub references: Vec<Reference>,
 }

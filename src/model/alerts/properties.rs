@@ -27,7 +27,7 @@ fn log() -> impl Strategy<Value = Vec<StateChange>> {
         let mut time = 0;
         let changes = steps.into_iter().map(|(pause, code)| {
             time += pause;
-            // 1 clears, so that clearing is as frequent as any state.
+            // Codes 0 and 1 both clear the state, so that half of the changes are clearings.
             change(after(time), if code == 1 { 0 } else { code })
         });
         changes.collect()

@@ -21,7 +21,7 @@ pub(super) fn change(at: Timestamp, code: u64) -> StateChange {
     StateChange { at, state: FloodState::try_from(code).ok() }
 }
 
-/// All messages of a log: type, sent, numbers of the references (from 1), expires.
+/// Returns all messages of a log: type, time of sending, numbers of the references (from 1), time of expiry.
 fn chain(log: &[StateChange], until: Timestamp) -> Vec<(MessageType, Timestamp, Vec<usize>, Timestamp)> {
     let all =
         messages(&entries(log.iter().copied()), start().saturating_sub(Duration::from_millis(1)), until);

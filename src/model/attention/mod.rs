@@ -97,7 +97,7 @@ impl Default for AttentionRules {
 pub(crate) struct AttentionInput<'s> {
     pub(crate) areas: &'s AreaSet,
     pub(crate) states: HashMap<AreaId, CurrentState>,
-    /// The last change of each area, if within the window.
+    /// The time of the last change of each area that changed within the window.
     pub(crate) changed: HashMap<AreaId, Timestamp>,
     pub(crate) reports: &'s [Arc<Report>],
     pub(crate) waiting: &'s [Arc<Report>],
@@ -117,8 +117,7 @@ pub(crate) struct Attention {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "reason", rename_all = "lowercase")]
 pub(crate) enum Reason {
-    /// Residents have reported a flood since the area last changed. `waiting_ids` are the reports among them that wait for
-    /// review.
+    /// Residents have reported a flood since the area last changed. `waiting_ids` are the reports that still wait for review.
     Reports {
         at: Timestamp,
         first: Timestamp,
@@ -209,7 +208,7 @@ pub(crate) fn attention(input: &AttentionInput<'_>, rules: &AttentionRules) -> V
 }
 
 impl AttentionInput<'_> {
-    /// Returns the reports within the window made since their area last changed, oldest first; none made in a training.
+    /// Returns the reports made within the window and after the last change of their area, oldest first. Skips trainings.
     fn new_reports(&self, rules: &AttentionRules) -> BTreeMap<AreaId, Vec<&Report>> {
         let from = self.now.saturating_sub(rules.window);
         let mut by_area: BTreeMap<AreaId, Vec<&Report>> = BTreeMap::new();
@@ -266,7 +265,7 @@ impl AttentionInput<'_> {
     }
 }
 
-/// Returns the reason for these reports, of which there must be at least one.
+/// Returns the reason for these reports. There must be at least one report.
 fn reports_reason(reports: &[&Report], waiting: &HashSet<ReportKey>) -> Reason {
     let created_at =
         |report: Option<&&Report>| report.map_or(Timestamp::EPOCH, |report| report.content.created_at);
@@ -317,7 +316,7 @@ fn is_near(area: &Area, place: Position, Metres(limit): Metres) -> bool {
     if (x * east).hypot(y * METRES_A_DEGREE) > limit {
         return false;
     }
-    // In metres around the place: at such distances the curvature of the Earth does not matter.
+    // Converts to metres from the place. Over such short distances the curvature of the Earth does not matter.
     let outline = area
         .outline
         .map_coords(|at| geo::Coord { x: (at.x - place.x) * east, y: (at.y - place.y) * METRES_A_DEGREE });

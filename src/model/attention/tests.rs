@@ -19,7 +19,7 @@ fn id(number: u64) -> AreaId {
     number.try_into().unwrap()
 }
 
-/// Areas in a row from 106° E on the equator, each 1.1 km wide.
+/// Returns areas in a row from 106° E on the equator, each 1.1 km wide.
 fn areas(count: u64) -> AreaSet {
     let area = |number: u64| {
         let west = 106.0 + 0.01 * number as f64;
@@ -99,7 +99,7 @@ fn a_state_that_nobody_confirmed_is_on_the_list_before_its_alert_lapses() {
 #[test]
 fn areas_near_a_gauge_are_on_the_list_while_it_has_an_alarm() {
     let areas = areas(10);
-    // In the middle of area 4. Area 2 begins 1.7 km from it, area 3 ends 560 m from it.
+    // The gauge is in the middle of area 4: 560 m from areas 3 and 5, and 1.7 km from area 2.
     let lng = 106.045;
     for (alerts, expected) in [(&[4, 2, 1][..], &[3, 4, 5][..]), (&[2, 2, 3], &[]), (&[3], &[]), (&[], &[])] {
         let gauges = [gauge(lng, alerts)];
@@ -152,9 +152,9 @@ impl Dice {
 
 type Setting = (u64, Timestamp, u64);
 
-/// A made-up flood with the proportions of February 2017: 337 areas are set within 73 hours, 203 of them after reports, and the
-/// first report precedes the change by 43 minutes in the median; of 84 areas with three reports or more, 41 are set; the depths
-/// agree in nine of ten.
+/// Returns a made-up flood with the proportions of the flood of February 2017. Officers set 337 areas within 73 hours, 203 of
+/// them after reports; the median time from the first report to the change is 43 minutes. Of 84 areas with three or more reports,
+/// officers set 41. Nine of ten reported depths agree with the state.
 fn made_up_flood(dice: &mut Dice) -> (Vec<Setting>, Vec<Arc<Report>>) {
     let (mut set, mut reports) = (Vec::new(), Vec::new());
     let mut add = |area: u64, minutes: u64, depth: u32| {
@@ -180,7 +180,7 @@ fn made_up_flood(dice: &mut Dice) -> (Vec<Setting>, Vec<Arc<Report>>) {
         (0..3).for_each(|number| add(area, first + 10 * number, 30));
     }
     while reports.len() < 1_200 {
-        // Most reports come after the area was set, or from areas that are never set.
+        // Most reports arrive after officers set the area, or come from areas that officers never set.
         let (area, at) = (dice.below(600), dice.below(73 * 60));
         let was_set = set.get(usize::try_from(area).unwrap()).map(|(_, at, _)| *at);
         if was_set.is_none_or(|set| minute(at) > set) {

@@ -7,7 +7,7 @@ use super::CardRules;
 use super::fields::{Fields, Object, POSITION, position, whole};
 use crate::model::{Attribute, DisasterType, Hazards, Position};
 
-/// Returns the report types of a disaster. A disaster defined by the installation has one, of the same name.
+/// Returns the report types of a disaster. A disaster defined by the installation has one report type, with the same name.
 pub(crate) fn report_types<'a>(disaster: &'a DisasterType, rules: &'a CardRules) -> Vec<&'a str> {
     if *disaster == DisasterType::Prep {
         return rules.prep_types.iter().map(String::as_str).collect();
@@ -18,7 +18,7 @@ pub(crate) fn report_types<'a>(disaster: &'a DisasterType, rules: &'a CardRules)
     }
 }
 
-/// Returns the report types of all disasters, each once; those of `prep` only come last.
+/// Returns the report types of all disasters, each once. Types that only `prep` has come last.
 pub(crate) fn all_report_types<'a>(disasters: &'a [DisasterType], rules: &'a CardRules) -> Vec<&'a str> {
     let mut all = Vec::new();
     let (prep, others): (Vec<_>, Vec<_>) = disasters.iter().partition(|known| **known == DisasterType::Prep);
@@ -30,8 +30,8 @@ pub(crate) fn all_report_types<'a>(disasters: &'a [DisasterType], rules: &'a Car
     all
 }
 
-/// Returns the disasters that a report type may belong to if the report names none: the first built-in disaster that has the
-/// type, otherwise all others that have it; preparedness only if no other has it.
+/// Returns the disasters that a report without a disaster type can be about: the first built-in disaster with the report type,
+/// otherwise all other disasters with it. Returns preparedness only if no other disaster has the report type.
 pub(crate) fn disasters_of(
     report_type: &str,
     disasters: &[DisasterType],
@@ -48,13 +48,13 @@ pub(crate) fn disasters_of(
     }
 }
 
-/// The accepted values of an attribute. Responses always show it as the same type.
+/// The accepted values of an attribute. In responses, the attribute always has the same JSON type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Accepts {
     /// Centimetres from 0 to this number; shown as a whole number, halves rounded up.
     Depth(u32),
     Code(i64),
-    /// A whole number from 0 to this one, or an array of them; shown as an array.
+    /// A whole number from 0 to this number, or an array of such numbers; shown as an array.
     Codes(i64),
     Measure,
     Place,
@@ -94,7 +94,7 @@ impl Accepts {
         }
     }
 
-    /// Returns the value as clients read it, even if it is too large; `None` if it has another type. A radius stays a number.
+    /// Returns the value for responses, even if it is too large; `None` if its type is wrong. A radius stays a number.
     fn response_value(&self, value: &Value) -> Option<Value> {
         let code = |value: &Value| whole(value).map(Value::from);
         match self {
@@ -111,7 +111,7 @@ impl Accepts {
         }
     }
 
-    /// Returns the rule for values as messages about faults state it.
+    /// Returns the rule for values, as worded in error messages.
     fn must(&self) -> String {
         match self {
             Self::Depth(deepest) => format!("must be a number from 0 to {deepest}"),
@@ -127,7 +127,7 @@ impl Accepts {
     }
 }
 
-/// Returns the place at this distance from the centre along its meridian, towards the equator, so that it stays on the Earth.
+/// Returns the place at this distance from the centre, along the meridian towards the equator and at most to a pole.
 fn on_circle(centre: Position, metres: f64) -> Value {
     /// Metres per degree of latitude on a sphere of the Earth's mean radius.
     const METRES_A_DEGREE: f64 = 111_195.0;
@@ -144,7 +144,7 @@ pub(super) fn check(card_data: &Fields<'_>, hazards: &Hazards) {
     }
 }
 
-/// Returns the card data as clients read it, for a report at a place. Drops attributes of another type, including null, because
+/// Returns the card data for responses about a report at `place`. Drops attributes with a wrong type, including null, because
 /// typed clients cannot read them. Members that are not attributes stay unchanged.
 pub(crate) fn shown_card_data(card_data: &Object, place: Position, hazards: &Hazards) -> Object {
     let centre = card_data.get("fireLocation").and_then(position).unwrap_or(place);

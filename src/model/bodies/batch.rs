@@ -25,7 +25,7 @@ pub(crate) enum AreaName {
 }
 
 pub(crate) const MAX_AREAS: usize = 1_000;
-/// In characters.
+/// The maximum length of a note, in characters.
 pub(crate) const MAX_NOTE: usize = 1_000;
 
 pub(crate) fn read_flood_order(body: &Object) -> Result<BatchBody, Vec<Fault>> {
@@ -44,7 +44,7 @@ pub(crate) fn read_flood_order(body: &Object) -> Result<BatchBody, Vec<Fault>> {
     })
 }
 
-/// Returns the note; `None` if it is absent, empty or wrong. A wrong one is a fault.
+/// Returns the note; `None` if it is absent, empty or wrong. Adds a fault for a wrong note.
 fn note(fields: &Fields<'_>) -> Option<String> {
     let must = format!("must be a text of at most {MAX_NOTE} characters without control characters");
     let note = fields.convert("note", must, |value| {

@@ -52,7 +52,7 @@ impl Default for CardRules {
 }
 
 impl CardRules {
-    /// Returns whether the identifier of the card permits reporting with it, as long as it has no report.
+    /// Returns whether a caller without a credential may report with the card, if the card has no report yet.
     pub(crate) fn is_open(&self, card: &Card, now: Timestamp) -> bool {
         self.open && card.created_at.is_some_and(|made| now < made.saturating_add(self.open_for))
     }
@@ -85,7 +85,7 @@ impl MaxIdLength {
     ///
     /// # Errors
     ///
-    /// If it is not an identifier, or too long.
+    /// If the text is not an identifier, or is too long.
     pub fn read(self, text: &str) -> Result<CardId, InvalidCardId> {
         let id = text.parse().ok().filter(|id: &CardId| id.as_str().chars().count() <= self.0);
         id.ok_or(InvalidCardId { longest: self.0 })
@@ -115,7 +115,7 @@ pub(crate) struct CardReport<'a> {
 }
 
 impl CardReport<'_> {
-    /// Returns the report to store, with the card's data as readers see them and without an image.
+    /// Returns the report to store: without an image, and with the card's data as responses contain them.
     pub(crate) fn content(self, card: &CardId, rules: &CardRules) -> ReportContent {
         let shown = attributes::shown_card_data(self.card_data, self.location, &rules.hazards);
         ReportContent {
@@ -135,7 +135,7 @@ impl CardReport<'_> {
     }
 }
 
-/// Reads a report made with a card. A disaster type that is not named follows from the report type.
+/// Reads a report made with a card. If the body has no disaster type, derives it from the report type.
 pub(crate) fn read_card_report(
     card: &CardId,
     body: &Object,
@@ -155,7 +155,7 @@ pub(crate) fn read_card_report(
         let text = fields.text("text").unwrap_or_default();
         fields.text("image_id");
         let is_training = fields.boolean("is_training");
-        // The name in clients' forms wins over the name in responses.
+        // Clients' forms send `partnerCode`, which takes precedence over `partner_code`, the name in responses.
         let partner_codes = ["partnerCode", "partner_code"].map(|key| fields.name_or_empty(key));
         let (card_data, disaster) = card_data?;
         let report = CardReport {
@@ -184,7 +184,7 @@ pub(crate) fn check_card_data(
     })
 }
 
-/// Checks `card_data` and returns the disaster: the given one, or the one that its report type belongs to.
+/// Checks `card_data`, and returns the disaster: the named disaster, or else the disaster to which the report type belongs.
 fn disaster(
     data: &Fields<'_>,
     body: &Fields<'_>,
@@ -192,7 +192,7 @@ fn disaster(
     disasters: &[DisasterType],
     rules: &CardRules,
 ) -> Option<DisasterType> {
-    // A wrong disaster is reported as a fault of its own; the report type may then be of any disaster.
+    // A wrong disaster is a separate fault. Then the report types of all disasters are allowed here.
     let types = match &named {
         Some(named) => report_types(named, rules),
         None => all_report_types(disasters, rules),

@@ -18,7 +18,7 @@ pub type Object = Map<String, Value>;
 pub struct Fault {
     /// The part, with dots between levels: `card_data.flood_depth`.
     pub path: String,
-    /// What it must be, beginning with a verb: `must be a number`.
+    /// The rule that the part breaks, beginning with a verb: `must be a number`.
     pub must: String,
 }
 
@@ -28,8 +28,8 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Reads the fields of an object and collects all faults. An absent, null or wrong field is `None`, so read all fields first, and
-/// check the faults before using any of them.
+/// Reads the fields of an object and collects all faults. An absent, null or wrong field is `None`. Read all fields before using
+/// any of them, so that all faults are collected.
 pub(super) struct Fields<'a> {
     object: &'a Object,
     /// The path of the object with a trailing dot; empty for the body itself.
@@ -63,7 +63,7 @@ impl<'a> Fields<'a> {
         self.object.get(key).is_some_and(Value::is_null)
     }
 
-    /// Converts the field. On failure, adds a fault with what the field `must` be.
+    /// Converts the field. On failure, adds a fault with the rule `must`.
     pub(super) fn convert<T>(
         &self,
         key: &str,
@@ -97,7 +97,7 @@ impl<'a> Fields<'a> {
         self.convert(key, must, |value| value.as_str().filter(|text| is_name(text)))
     }
 
-    /// Returns the allowed value that the field names; another name is a fault.
+    /// Returns the allowed value whose name the field contains. Adds a fault for any other name.
     pub(super) fn one_of<'b, T: AsRef<str>>(&self, key: &str, allowed: &'b [T]) -> Option<&'b T> {
         let names: Vec<&str> = allowed.iter().map(AsRef::as_ref).collect();
         let must = format!("must be one of [{}]", names.join(", "));
@@ -110,7 +110,7 @@ impl<'a> Fields<'a> {
         self.convert(key, "must be a number", Value::as_f64)
     }
 
-    /// Returns a boolean; false if the field is missing.
+    /// Returns a boolean; false if the field is missing or wrong.
     pub(super) fn boolean(&self, key: &str) -> bool {
         self.convert(key, "must be true or false", Value::as_bool).unwrap_or(false)
     }
@@ -142,7 +142,7 @@ impl<'a> Fields<'a> {
         self.convert(key, POSITION, position)
     }
 
-    /// Returns the position; the position 0, 0 is a fault.
+    /// Returns the position. Adds a fault for the position 0, 0.
     pub(super) fn known_position(&self, key: &str) -> Option<Position> {
         let place = self.position(key)?;
         if place.is_origin() {
@@ -169,7 +169,7 @@ impl<'a> Fields<'a> {
             let prefix = format!("{}{key}.{index}.", self.prefix);
             read(&Fields { object, prefix, faults: self.faults })
         };
-        // Reads all items before stopping at a wrong one, to collect all faults.
+        // Reads all items, even after a wrong one, to collect all faults.
         let items: Vec<Option<T>> = items.iter().enumerate().map(read).collect();
         items.into_iter().collect()
     }
@@ -189,7 +189,7 @@ impl<'a> Fields<'a> {
         Some(self.object)
     }
 
-    /// Like [`storable`](Self::storable), as JSON text. Numbers beyond 64 bits become doubles.
+    /// Returns the whole object as JSON text; adds a fault if it cannot be stored. Numbers beyond 64 bits become doubles.
     pub(super) fn raw_json(&self) -> Option<Box<RawValue>> {
         to_raw_value(self.require_storable()?).ok()
     }

@@ -3,7 +3,7 @@ use serde_json::Value;
 use super::fields::{Fault, Object, code, read};
 use crate::model::{FloodState, InvalidFloodState};
 
-/// Parses the new state of an area. It may be a text, as the CogniCity desk sends it.
+/// Parses the new state of an area: a number, or a text with the number, which the CogniCity desk sends.
 pub(crate) fn read_flood_state(body: &Object) -> Result<FloodState, Vec<Fault>> {
     read(body, |fields| {
         let written = |state: &Value| state.as_str().map_or_else(|| code(state), |text| text.parse().ok());

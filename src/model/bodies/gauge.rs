@@ -14,7 +14,8 @@ pub struct GaugeReadings {
     pub observations: Vec<Observation>,
 }
 
-/// Parses a gauge and its readings, received `now`. A time slightly ahead is kept, so that sending it again replaces it.
+/// Parses a gauge and its readings, received at `now`. Keeps times that are slightly in the future, so that sending a reading
+/// again replaces the first one.
 pub(crate) fn read_gauge(body: &Object, now: Timestamp) -> Result<GaugeReadings, Vec<Fault>> {
     read(body, |fields| {
         let id = fields.required("gaugeid", Fields::name);
@@ -31,7 +32,7 @@ pub(crate) fn read_gauge(body: &Object, now: Timestamp) -> Result<GaugeReadings,
     })
 }
 
-/// Reads an observation. Its label defaults to that of the alert level.
+/// Reads an observation. Its label defaults to the label of the alert level.
 fn observation(fields: &Fields<'_>, now: Timestamp) -> Option<Observation> {
     let observed_at = fields.required("observed_at", |fields, key| fields.reading_time(key, now));
     let level = fields.required("level", Fields::number);

@@ -36,7 +36,7 @@ impl PartnerReport {
     pub const FEED: &'static str = "partner";
 }
 
-/// Reads a partner's report. Its city is checked but not kept.
+/// Reads a partner's report. Checks the city, but does not keep it.
 pub(crate) fn read_partner_report(
     body: &Object,
     rules: &PartnerRules,

@@ -2,8 +2,8 @@ use serde_json::Value;
 
 use super::Object;
 
-/// The maximum nesting depth of a stored object, itself included. Parsers in other languages reject a whole response with deeper
-/// JSON.
+/// The maximum nesting depth of a stored object, including the object. Some parsers in other languages would reject a whole
+/// response with deeper JSON.
 const LEVELS: usize = 16;
 
 /// Why an object cannot be stored unchanged.
@@ -21,7 +21,7 @@ pub enum NotStorable {
 ///
 /// # Errors
 ///
-/// If it cannot.
+/// If the object contains NUL, or is nested too deep.
 pub fn check_storable(object: &Object) -> Result<(), NotStorable> {
     check_members(object, LEVELS)
 }

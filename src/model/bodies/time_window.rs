@@ -4,8 +4,8 @@ use crate::model::Timestamp;
 
 const LONGEST_WAIT: Duration = Duration::from_hours(7 * 24);
 
-/// The possible creation times of a report received without a credential. Other times are clamped, so that a wrong clock loses no
-/// report.
+/// The allowed creation times of a report received without a credential. Moves other times into the window instead of rejecting
+/// the report, because the sender's clock may be wrong.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimeWindow {
     earliest: Timestamp,
@@ -13,13 +13,13 @@ pub(crate) struct TimeWindow {
 }
 
 impl TimeWindow {
-    /// The window begins when the card was created or, if that is unknown, a week before arrival.
+    /// Creates the window, which begins when the card was created. If that time is unknown, it begins a week before arrival.
     pub(crate) fn new(arrival: Timestamp, card_made: Option<Timestamp>) -> Self {
         Self { earliest: card_made.unwrap_or_else(|| arrival.saturating_sub(LONGEST_WAIT)), arrival }
     }
 
     pub(crate) fn clamp(self, time: Timestamp) -> Timestamp {
-        // `max` first: the service's clock can have stepped back since the card was created.
+        // `max` first, so that `arrival` limits the result: the service's clock can have stepped back since the card was created.
         time.max(self.earliest).min(self.arrival)
     }
 

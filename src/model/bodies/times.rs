@@ -9,13 +9,13 @@ const MOST_AHEAD: Duration = Duration::from_mins(10);
 
 const LARGEST_OFFSET: Duration = Duration::from_hours(14);
 
-/// Returns the effective time: at most the time of arrival, or an error if it is too far ahead. Without a credential,
-/// [`TimeWindow`](super::TimeWindow) applies.
+/// Returns the time to store: `sent`, but at most `arrival`. Fails if `sent` is too far in the future. For times sent without a
+/// credential, [`TimeWindow`](super::TimeWindow) applies.
 pub(crate) fn effective_time(sent: Timestamp, arrival: Timestamp) -> Result<Timestamp, TooFarAhead> {
     TooFarAhead::check(sent, arrival).map(|()| sent.min(arrival))
 }
 
-/// A time is more than [`MOST_AHEAD`] in the future. Displayed to follow the name of the field: `is 1 h 5 min in the future`.
+/// Error for a time more than [`MOST_AHEAD`] in the future. Its text follows the name of the field: `is 1 h 5 min in the future`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) struct TooFarAhead(Duration);
 

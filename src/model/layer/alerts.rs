@@ -65,7 +65,7 @@ impl AlertLayer {
         Self { path, ..self }
     }
 
-    /// Makes the layer a page of an area's history: the newest messages, or those before a message.
+    /// Makes the layer a page of an area's history: the newest messages, or the messages before the message `before`.
     #[must_use]
     pub(crate) fn history(self, area: AreaId, before: Option<MessageKey>) -> Self {
         Self { history: Some((area, before)), ..self }

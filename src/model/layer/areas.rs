@@ -74,7 +74,7 @@ impl AreaLayer {
         self.outlines.iter().all(|outline| matches!(outline, AreaOutline::Union(_)))
     }
 
-    /// Keeps only local areas with these identifiers, and all other outlines.
+    /// Removes local areas whose identifiers are not in `ids`. Keeps all outlines of larger areas and cities.
     pub(crate) fn retain_ids(mut self, ids: &BTreeSet<AreaId>) -> Self {
         Arc::make_mut(&mut self.outlines).retain(|outline| match outline {
             AreaOutline::Area(position) => ids.contains(&self.areas[*position].id),

@@ -22,13 +22,13 @@ pub struct FloodLayer {
 pub struct FloodFeature<'a> {
     /// The area.
     pub area: &'a Area,
-    /// Its state, if any.
+    /// The state of the area, if any.
     pub current: Option<CurrentState>,
-    /// When its last flood was over, if it is dry.
+    /// When the last flood of the area ended, if the area is dry.
     pub over_since: Option<Timestamp>,
 }
 
-/// The properties of a local area in GeoJSON and TopoJSON: the constant ones, then its state.
+/// The properties of a local area in GeoJSON and TopoJSON: first the constant properties, then its state.
 #[derive(Clone, Copy, Debug)]
 pub struct FloodProperties<'a> {
     identity: FloodIdentity<'a>,
@@ -56,7 +56,7 @@ impl<'a> FloodIdentity<'a> {
         to.serialize_field("area_name", &self.0.name)?;
         to.serialize_field("parent_name", &self.0.parent_name)?;
         to.serialize_field("city_name", &self.0.city_name)?;
-        // Skipped to save space: most data sets have none, and a map has thousands of areas.
+        // Absent attributes are skipped to save space: most data sets have none, and a map has thousands of areas.
         match &self.0.attributes {
             Some(attributes) => to.serialize_field("attributes", attributes),
             None => to.skip_field("attributes"),
@@ -142,7 +142,7 @@ impl FloodLayer {
         Self { path: Some(path), ..self }
     }
 
-    /// Returns the path and query below the base address, if the layer has an address of its own.
+    /// Returns the path and query of the layer below the base address, if the layer has its own address.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         self.path.as_deref()

@@ -64,7 +64,7 @@ impl Serialize for Reading<'_> {
     }
 }
 
-/// Serialized as an integer if it has no fraction, as clients expect.
+/// A water level. Serialized as an integer if it has no fraction, as clients expect.
 struct Level(f64);
 
 impl Serialize for Level {

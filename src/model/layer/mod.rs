@@ -1,4 +1,4 @@
-//! Layers: stores return them, formats write them.
+//! Layers: the features of responses. Stores return layers, and formats encode them.
 
 mod alerts;
 mod areas;
@@ -183,7 +183,7 @@ macro_rules! layers {
 for_each_map_resource!(layers);
 
 impl Layer {
-    /// Returns geometry and properties of all features, as generic map formats need them.
+    /// Returns geometry and properties of all features, for generic map formats.
     #[must_use]
     pub fn features(&self) -> impl ExactSizeIterator<Item = Feature<'_>> + Clone {
         (0..self.len()).map(|index| self.feature(index))
@@ -195,7 +195,7 @@ impl Layer {
         self.len() == 0
     }
 
-    /// Keeps only floods, reports, outlines or infrastructure that touch a part of the map. Other layers stay whole.
+    /// Keeps only features that touch `bbox` in layers of floods, reports, outlines or infrastructure. Other layers stay whole.
     pub(crate) fn within(self, bbox: &BoundingBox) -> Self {
         match self {
             Self::Floods(layer) => Self::Floods(layer.within(bbox)),

@@ -15,7 +15,7 @@ pub struct ReportLayer {
 }
 
 impl From<Vec<Arc<Report>>> for ReportLayer {
-    /// Names of photos in `image_url` are shown without an address.
+    /// Creates a layer in which names of photos in `image_url` have no address.
     fn from(reports: Vec<Arc<Report>>) -> Self {
         Self { reports, photos: Arc::default() }
     }

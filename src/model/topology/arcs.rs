@@ -65,7 +65,7 @@ impl Cutter {
         }
     }
 
-    /// Adds a use of the piece's arc; a piece with the same nodes in either direction shares the arc.
+    /// Adds a use of the arc of a piece. Pieces with the same nodes, in either direction, share an arc.
     fn add_piece(&mut self, path: &[NodeId], span: Range<usize>) {
         match path[span.clone()] {
             [first, last] => {
@@ -95,7 +95,7 @@ impl Cutter {
         }
     }
 
-    /// Adds a use of the arc of a ring without junctions; an equal ring shares the arc.
+    /// Adds a use of the arc of a ring without junctions. Equal rings share an arc.
     fn add_ring(&mut self, path: &[NodeId], span: Range<usize>) {
         let Some(&least) = path[span.clone()].iter().min() else { return };
         let arc = self.find_stored(path, span.clone(), least, same_ring).unwrap_or_else(|| {
@@ -106,7 +106,7 @@ impl Cutter {
         self.arcs.uses.push(arc);
     }
 
-    /// Returns the arc stored under `node` whose nodes are those of the span. `same` compares two pieces like [`same_piece`].
+    /// Returns the arc stored under `node` that has the nodes of the span. `same` compares two pieces like [`same_piece`].
     fn find_stored(
         &self,
         path: &[NodeId],
@@ -127,7 +127,7 @@ impl Cutter {
     }
 }
 
-/// Rotates a closed ring to begin at its first junction; false if it has none.
+/// Rotates a closed ring to begin at its first junction. Returns false if the ring has no junction.
 fn rotate(ring: &mut [NodeId], junction: &[bool]) -> bool {
     let Some(first) = ring.iter().position(|&node| junction[node as usize]) else { return false };
     if let Some(open) = ring.len().checked_sub(1) {

@@ -31,7 +31,7 @@ impl Lines {
         self.add(ChainKind::Line, line, grid)
     }
 
-    /// Adds a ring, reversed unless it has this winding, and returns its number.
+    /// Adds a ring and returns its number. Reverses the ring if it has the opposite winding.
     pub(super) fn add_ring(&mut self, ring: &LineString<f64>, winding: Winding, grid: &Grid) -> usize {
         let start = self.positions.len();
         let number = self.add(ChainKind::Ring, ring, grid);
@@ -43,7 +43,7 @@ impl Lines {
         number
     }
 
-    /// Adds a chain without consecutive equal nodes and returns its number.
+    /// Adds a chain and returns its number. Merges consecutive equal nodes.
     fn add(&mut self, kind: ChainKind, line: &LineString<f64>, grid: &Grid) -> usize {
         let start = self.positions.len();
         let mut last = None;
@@ -54,7 +54,7 @@ impl Lines {
             }
             last = Some(node);
         }
-        // A collapsed shape still has the number of positions that its type requires, as in the reference implementation.
+        // Gives a collapsed shape the number of positions that its type requires, like the reference implementation of TopoJSON.
         let least = match kind {
             ChainKind::Line => 2,
             ChainKind::Ring => 4,
@@ -66,7 +66,7 @@ impl Lines {
     }
 }
 
-/// The lines and rings of all shapes, as numbers of distinct nodes.
+/// The lines and rings of all shapes. `path` has the numbers of their nodes, and `nodes` has each distinct node once.
 #[derive(Debug, Default)]
 pub(super) struct Chains {
     pub(super) list: Vec<Chain>,

@@ -15,7 +15,7 @@ use crate::model::Geometry;
 
 /// Returns the union of each group of surfaces. `groups` has the group of each surface, below `count`.
 ///
-/// Positions are rounded to 5 decimals (1 m), and positions between areas of a group disappear. All others stay, so neighbouring
+/// Positions are rounded to 5 decimals (1 m). Positions between areas of a group disappear; all others stay, so neighbouring
 /// groups have the same positions along their border. Each union is valid (OGC 06-103r4 §6.1.11), even if surfaces overlap or
 /// cross themselves. A gap between surfaces becomes a hole. A group that collapses by rounding has an empty union. Outer rings
 /// run counter-clockwise (RFC 7946 §3.1.6). Costs O(positions), and O(n log n) for the n remaining positions.
@@ -33,7 +33,7 @@ fn union(surfaces: &[Geometry<'_>]) -> MultiPolygon<f64> {
     let contours = join_closed(border(surfaces));
     let options = IntOverlayOptions::keep_all_points();
     let mut overlay = Overlay::with_contours_custom(&contours, &[], options, Solver::default());
-    // Where areas overlap, their rings wind around a place more than once.
+    // `NonZero`, because the rings of overlapping areas wind around a place more than once.
     let shapes = overlay.overlay(OverlayRule::Subject, FillRule::NonZero);
     let sides = shapes.iter().flatten().flat_map(|ring| {
         let next = ring.iter().cycle().skip(1);
@@ -86,7 +86,7 @@ fn doubled_area(nodes: &[IntPoint]) -> i128 {
     pairs.map(|(a, b)| i128::from(i64::from(a.x) * i64::from(b.y) - i64::from(b.x) * i64::from(a.y))).sum()
 }
 
-/// Joins sides to closed lines, whose last position is left out because it equals the first.
+/// Joins sides into closed lines. Leaves out the last position of each line, because it equals the first.
 fn join_closed(sides: Sides) -> Vec<Vec<IntPoint>> {
     let mut onward: BTreeMap<IntPoint, Vec<IntPoint>> = BTreeMap::new();
     for ([from, to], times) in sides {
@@ -142,7 +142,7 @@ fn simple_rings(sides: &[[IntPoint; 2]]) -> Vec<Vec<IntPoint>> {
                 }
                 rings.push(ring);
             }
-            // There is no surface between the leftmost side and the previous one, so parts that touch at a position stay apart.
+            // Continues with the leftmost side, so that parts of the surface that touch only at a position get separate rings.
             let left = |next: usize| turn(sides[side], sides[next]);
             let ends = onward.get(&to).into_iter().flatten().copied();
             next = ends.max_by(|a, b| left(*a).total_cmp(&left(*b)));
@@ -158,14 +158,14 @@ fn turn(side: [IntPoint; 2], next: [IntPoint; 2]) -> f64 {
     (a * d - b * c).atan2(a * c + b * d)
 }
 
-/// An outer ring: area and number, by bounding box.
+/// The area and number of an outer ring, indexed by its bounding box.
 type Outer = GeomWithData<Rectangle<Point<f64>>, (f64, usize)>;
 
 /// Builds polygons: counter-clockwise rings are outer rings, the others are holes in them.
 fn polygons(rings: Vec<Vec<IntPoint>>) -> MultiPolygon<f64> {
     let rings = rings.into_iter().map(|ring| {
         let position = |at: IntPoint| Coord { x: f64::from(at.x), y: f64::from(at.y) };
-        // Closes the ring.
+        // `Polygon::new` closes the ring.
         Polygon::new(ring.into_iter().map(position).collect(), Vec::new())
     });
     let (mut polygons, holes): (Vec<_>, Vec<_>) = rings.partition(|ring| ring.signed_area() > 0.0);

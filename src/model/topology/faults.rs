@@ -17,9 +17,9 @@ pub(super) type Side = GeomWithData<Line<f64>, (usize, usize)>;
 
 const LEAST: usize = 3;
 
-/// Returns the arcs at which each ring collapses, is inside out, or crosses or touches itself or another ring other than at a
-/// shared corner. If there are none, returns the arcs of rings that lie inside or outside the wrong ring. Costs O(n log n) for n
-/// sides, if a line to the east meets few of them.
+/// Returns the faulty arcs of each ring. A ring is faulty where it collapses, is inside out, crosses itself or another ring, or
+/// touches one except at a shared corner. If no ring is faulty, returns the arcs of rings that lie inside or outside the wrong
+/// ring. Costs O(n log n) for n sides, if a line to the east meets few of them.
 pub(super) fn faults(rings: &[Ring]) -> Vec<BTreeSet<usize>> {
     let mut faults = vec![BTreeSet::new(); rings.len()];
     for (number, ring) in rings.iter().enumerate() {
@@ -70,7 +70,7 @@ fn has_inside_on_its_right(ring: &Ring, is_outer: bool) -> bool {
     if is_outer { doubled < 0.0 } else { doubled > 0.0 }
 }
 
-/// Returns whether two sides meet other than at the corner of a ring, or at a corner shared by two rings.
+/// Returns whether two sides meet anywhere except at a corner of their ring, or at a corner that their rings share.
 fn cross(one: &Side, other: &Side) -> bool {
     let (a, b) = (one.geom(), other.geom());
     if !a.intersects(b) {
@@ -126,11 +126,11 @@ fn orientation(a: Coord<f64>, b: Coord<f64>, c: Coord<f64>) -> Orientation {
     <f64 as GeoNum>::Ker::orient2d(a, b, c)
 }
 
-/// Returns the outer rings of the polygons at fault if an outer ring lies inside the surface, or a hole outside its polygon.
-/// Rings must not cross.
+/// Checks where a ring lies: an outer ring must not lie inside a surface, and a hole must lie inside its polygon. Returns the
+/// outer rings of the faulty polygons. Rings must not cross.
 fn misplaced_polygons(number: usize, ring: &Ring, sides: &RTree<Side>, rings: &[Ring]) -> BTreeSet<usize> {
     let Some(side) = ring.sides.first() else { return BTreeSet::new() };
-    // Rings share corners only, so no other ring passes here.
+    // Rings share only corners, so no other ring passes through the middle of this side.
     let place = (side.geom().start + side.geom().end) / 2.0;
     let mut around: BTreeMap<usize, i32> = BTreeMap::new();
     let east = AABB::from_corners(Point(place), Point::new(f64::MAX, place.y));

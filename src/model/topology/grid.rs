@@ -3,15 +3,15 @@ use geo::{Coord, CoordsIter, Rect};
 use super::steps::STEPS_PER_DEGREE;
 use crate::model::Geometry;
 
-/// Equal positions have equal numbers, from 0 in the order of first appearance.
+/// The number of a distinct position: from 0, in the order of first appearance. Equal positions have the same number.
 pub(super) type NodeId = u32;
 
 /// A position on the grid, in grid lines from the south-west corner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
-    /// Lines to the east.
+    /// The number of grid lines to the east.
     pub x: i32,
-    /// Lines to the north.
+    /// The number of grid lines to the north.
     pub y: i32,
 }
 
@@ -20,7 +20,7 @@ pub struct Node {
 pub enum Fineness {
     /// The coarsest grid with at least this many lines along each side, and cells of at most this many degrees.
     Even {
-        /// From 2 to 1,000,000,000.
+        /// The number of lines: from 2 to 1,000,000,000.
         lines: u32,
         /// The largest cell on either axis, in degrees.
         cell: f64,
@@ -135,7 +135,7 @@ impl Lines {
 /// Returns how many lines per degree make cells of at most the given size, and at least `lines` lines.
 fn density(length: f64, lines: u32, cell: f64) -> f64 {
     if length > 0.0 {
-        // One cell more than fits, so that rounding does not enlarge cells beyond the limit.
+        // Adds one cell, so that rounding does not make cells larger than the limit.
         let cells = (length / cell).floor() + 1.0;
         cells.max(f64::from(lines - 1)) / length
     } else {
@@ -152,7 +152,7 @@ fn ascending(mut numbers: Vec<f64>) -> Vec<f64> {
 
 /// Rounds a non-negative number, halves upwards. Returns the same as `f64::round`, but needs no function call.
 fn rounded(number: f64) -> i32 {
-    // Fits into i32, so the difference is exact: no side has more than 10⁹ lines, and 360° have at most 3.6 · 10⁸ cells.
+    // The number fits into i32, so the difference is exact: no side has more than 10⁹ lines.
     let below = number as i32;
     below + i32::from(number - f64::from(below) >= 0.5)
 }

@@ -2,9 +2,9 @@ use super::grid::NodeId;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChainKind {
-    /// Cut at both ends, even if the ends are the same place.
+    /// A line. It is cut at both ends, even if both ends are the same place.
     Line,
-    /// Closed; may be rotated to begin at any of its nodes.
+    /// A closed ring. It may be rotated to begin at any of its nodes.
     Ring,
 }
 
@@ -15,8 +15,8 @@ const NONE: NodeId = NodeId::MAX;
 /// A junction is a node at which chains part: two chains pass through it with different neighbours, or a line ends there. Between
 /// junctions, chains are either equal or disjoint, so they are cut only at junctions.
 ///
-/// A node where a chain touches only itself is not a junction, as in the reference implementation: lines are compared with lines,
-/// and rings with rings and lines.
+/// A node where a chain touches only itself is not a junction, as in the reference implementation of TopoJSON: lines are compared
+/// with lines, and rings with rings and lines.
 #[derive(Debug, Default)]
 pub(super) struct Junctions {
     pub(super) found: Vec<bool>,
@@ -36,7 +36,7 @@ impl Junctions {
         self.passages.get(node as usize).map_or([NONE; 2], |passage| passage.neighbours)
     }
 
-    /// Follows the next chain. `nodes` is the number of nodes so far, including those of the chain.
+    /// Follows the next chain. `nodes` is the number of nodes so far, including the nodes of this chain.
     pub(super) fn pass_along(&mut self, chain: u32, kind: ChainKind, path: &[NodeId], nodes: usize) {
         self.found.resize(nodes, false);
         self.passages.resize(nodes, Passage { neighbours: [NONE; 2], visited_by: u32::MAX });

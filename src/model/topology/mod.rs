@@ -1,4 +1,4 @@
-//! Geometries with shared borders, which are stored once, as arcs.
+//! Geometries whose shared borders are stored once, as arcs.
 //!
 //! A [`Topology`] is built in four steps:
 //!

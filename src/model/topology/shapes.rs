@@ -80,7 +80,7 @@ pub(crate) struct Shapes {
     pub(super) arcs: Arcs,
 }
 
-/// Which node, chain or polygons make up a shape.
+/// The node, chain or polygons of a shape.
 #[derive(Clone, Debug)]
 pub(super) enum Outline {
     Point(Node),

@@ -8,16 +8,16 @@ use super::steps::{STEPS_PER_DEGREE, to_degrees, to_steps};
 use super::{ArcIndex, Fineness, Rings, Topology};
 use crate::model::Geometry;
 
-/// The divisor of the tolerance for each further attempt.
+/// Each further attempt divides the tolerance by this number.
 const FINER: f64 = 2.0;
-/// After the last attempt, the border stays unsimplified.
+/// The number of attempts for a border. The last attempt leaves the border unchanged.
 const ATTEMPTS: u8 = 8;
 
 /// Simplifies surfaces: borders move by at most `tolerance` degrees, and neighbours still meet.
 ///
 /// Rounds positions to 5 decimals (1 m). A border is simplified less, or not at all, if a surface would otherwise cross itself or
-/// collapse, or if a part or hole would be misplaced. A polygon that collapses by rounding alone stays unchanged; one that is
-/// valid with 5 decimals stays valid. Costs O(n log n) for the n positions of a surface.
+/// collapse, or if a part or hole would be misplaced. A polygon that collapses by rounding alone stays unchanged. A polygon that
+/// is valid with 5 decimals stays valid. Costs O(n log n) for the n positions of a surface.
 #[must_use]
 pub fn simplified(surfaces: &[Geometry<'_>], tolerance: f64) -> Vec<MultiPolygon<f64>> {
     let topology = Topology::new(surfaces, Fineness::Exact);
@@ -50,7 +50,7 @@ struct Border {
 }
 
 impl Borders {
-    /// Converts the arcs to steps; none is simplified yet.
+    /// Converts the arcs to steps, without simplifying them.
     fn new(topology: &Topology) -> Self {
         let Some(grid) = topology.grid() else { return Self(Vec::new()) };
         let borders = topology.arcs().map(|arc| {
@@ -61,7 +61,7 @@ impl Borders {
         Self(borders.collect())
     }
 
-    /// Simplifies all borders, more finely where polygons become invalid; returns which polygons are valid in the end.
+    /// Simplifies all borders, with less tolerance where polygons become invalid. Returns which polygons are valid in the end.
     fn simplify(&mut self, surfaces: &[Vec<Rings<'_>>], tolerance: f64) -> Vec<Vec<bool>> {
         let mut valid: Vec<_> = surfaces.iter().map(|polygons| vec![false; polygons.len()]).collect();
         let mut refined: BTreeSet<usize> = (0..self.0.len()).collect();
@@ -69,7 +69,7 @@ impl Borders {
             for border in &refined {
                 self.0[*border].simplify(tolerance * STEPS_PER_DEGREE);
             }
-            // Refining a border may have made a valid neighbour invalid, so its polygons are checked again.
+            // Checks all surfaces along refined borders again, because refining a border can make a valid neighbour invalid.
             let changed = surfaces.iter().zip(&mut valid);
             let changed = changed.filter(|(polygons, _)| {
                 polygons.iter().any(|rings| arcs(rings.clone()).any(|arc| refined.contains(&arc)))
@@ -82,7 +82,7 @@ impl Borders {
                     if faults.iter().any(can_refine) {
                         next.extend(faults.into_iter().filter(can_refine));
                     } else if !*valid {
-                        // The polygon stays unchanged, so its neighbours must have the same positions along it.
+                        // The polygon stays unchanged, so its neighbours must keep all positions of the shared borders.
                         next.extend(arcs(rings.clone()).filter(can_refine));
                     }
                 }
@@ -92,7 +92,7 @@ impl Borders {
         valid
     }
 
-    /// Returns for each polygon the arcs whose simplified sides are at fault.
+    /// Returns for each polygon the arcs whose simplified sides make the polygon invalid.
     fn faults(&self, polygons: &[Rings<'_>]) -> Vec<BTreeSet<usize>> {
         let mut rings = Vec::new();
         for polygon in polygons {
@@ -137,7 +137,7 @@ impl Borders {
 }
 
 impl Border {
-    /// Simplifies the whole arc, more finely at each attempt; the last attempt leaves it unchanged.
+    /// Simplifies the whole arc, with less tolerance at each attempt. The last attempt leaves it unchanged.
     fn simplify(&mut self, tolerance: f64) {
         self.simple = if self.attempts + 1 < ATTEMPTS {
             self.whole.simplify(tolerance / FINER.powi(self.attempts.into()))
@@ -152,7 +152,7 @@ fn arcs(rings: Rings<'_>) -> impl Iterator<Item = usize> {
     rings.flatten().map(|arc| arc.arc())
 }
 
-/// Reverses all rings: in a topology, outer rings run clockwise.
+/// Reverses all rings, because outer rings run clockwise in a topology.
 fn counter_clockwise(polygon: Polygon<f64>) -> Polygon<f64> {
     let (mut exterior, mut interiors) = polygon.into_inner();
     exterior.0.reverse();

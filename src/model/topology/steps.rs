@@ -1,4 +1,4 @@
-//! Positions in whole steps. Whole numbers of this size are exact, so outlines that meet in steps also meet on any map.
+//! Positions in whole steps. A double holds such numbers exactly, so outlines that meet in steps also meet on any map.
 
 use geo::{Coord, LineString, Polygon};
 

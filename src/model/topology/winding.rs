@@ -23,7 +23,7 @@ impl Winding {
 
 /// Returns a number with the sign of the enclosed area on the sphere: positive if clockwise. Clients that draw on the sphere,
 /// such as d3, connect positions by great circles, which are curves on a map. They fill the outside of counter-clockwise rings,
-/// however small. So for rings that are nearly flat on the map, the winding on the sphere counts.
+/// however small these are. So if a ring is nearly flat on the map, its winding on the sphere counts.
 fn area(ring: impl Iterator<Item = Coord<f64>> + Clone) -> f64 {
     let mut positions = ring.clone();
     let Some(first) = positions.next() else { return 0.0 };
@@ -42,7 +42,7 @@ fn area(ring: impl Iterator<Item = Coord<f64>> + Clone) -> f64 {
     if doubled.abs() > between { doubled } else { area_on_sphere(ring) }
 }
 
-/// In steradians, modulo the area of the whole sphere.
+/// Returns the enclosed area in steradians, modulo the area of the whole sphere.
 fn area_on_sphere(ring: impl Iterator<Item = Coord<f64>> + Clone) -> f64 {
     ring.clone().zip(ring.skip(1)).map(|(from, to)| under(from, to)).sum()
 }
