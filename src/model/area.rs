@@ -11,7 +11,7 @@ use super::{Attributes, Geometry, digits};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AreaId(u64);
 
-/// A text or number is not an [`AreaId`].
+/// Error for a text or number that is not an [`AreaId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 0 to {}", AreaId::MAX)]
 pub struct InvalidAreaId;

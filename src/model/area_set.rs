@@ -21,7 +21,7 @@ pub struct AreaSet {
     city_names: OnceLock<BTreeMap<String, String>>,
 }
 
-/// Two areas of a set have the same identifier.
+/// Error for two areas of a set with the same identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("area_id {0} occurs more than once")]
 pub struct DuplicateArea(pub AreaId);
@@ -74,8 +74,7 @@ impl AreaSet {
         *self.labels[position].get_or_init(|| label(&self.areas[position].outline))
     }
 
-    /// Returns a box around all selected areas in O(log n). If the selector has a city and a province, the box contains the whole
-    /// city.
+    /// Returns a box around all selected areas in O(log n). For a city in a province, it is the box of the whole city.
     #[must_use]
     pub(crate) fn around(&self, selector: &AreaSelector) -> Option<Rect<f64>> {
         match selector.city.as_ref().or(selector.region.as_ref()) {

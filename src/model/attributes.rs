@@ -10,7 +10,7 @@ use super::{TEXT_OR_WHOLE, whole_number};
 #[derive(Clone)]
 pub struct Attributes(Box<RawValue>);
 
-/// A text is not a valid [`Attributes`] object.
+/// Error for a text that is not a valid [`Attributes`] object.
 #[derive(Debug, thiserror::Error)]
 #[error("must be a JSON object with at least one member")]
 pub struct InvalidAttributes;

@@ -10,7 +10,7 @@ use super::{ReportKey, Timestamp};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CardId(Box<str>);
 
-/// A text is not a [`CardId`].
+/// Error for a text that is not a [`CardId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be of {} to {longest} characters, none of them a control character", CardId::SHORTEST)]
 pub struct InvalidCardId {

@@ -35,7 +35,7 @@ pub struct OtherDisaster {
     name: [u8; Self::LONGEST],
 }
 
-/// A text cannot be the name of a [`DisasterType`].
+/// Error for a text that cannot be the name of a [`DisasterType`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 to {} lower-case letters, digits, _ and -", OtherDisaster::LONGEST)]
 pub struct InvalidDisasterType;

@@ -19,7 +19,7 @@ pub enum FloodState {
     Severe,
 }
 
-/// A number is not the code of a [`FloodState`].
+/// Error for a number that is not the code of a [`FloodState`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of [1, 2, 3, 4]")]
 pub struct InvalidFloodState;
@@ -190,8 +190,7 @@ pub struct FloodChange {
     pub state: Option<FloodState>,
     /// When the change took effect.
     pub at: Timestamp,
-    /// When the store received the change, by the clock of the server that wrote it. Earlier than `at` if the area's previous
-    /// entry was written by a server with a fast clock.
+    /// When the store received the change, by the server's clock. Before `at` if the area's previous entry has a later time.
     pub received: Timestamp,
     /// The author.
     pub by: Actor,

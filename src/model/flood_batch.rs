@@ -12,7 +12,7 @@ use super::{Actor, AreaId, FloodChange, FloodState, Timestamp, digits};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BatchNumber(u64);
 
-/// A text or number is not a [`BatchNumber`].
+/// Error for a text or number that is not a [`BatchNumber`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 1 to {}", BatchNumber::MAX)]
 pub struct InvalidBatchNumber;

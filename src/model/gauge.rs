@@ -27,7 +27,7 @@ pub enum AlertLevel {
     Normal,
 }
 
-/// A number is not an [`AlertLevel`].
+/// Error for a number that is not an [`AlertLevel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of [1, 2, 3, 4]")]
 pub struct InvalidAlertLevel;

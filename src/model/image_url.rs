@@ -30,8 +30,7 @@ pub fn is_web_address(text: &str) -> bool {
 pub(crate) const PHOTO: &str = ".jpg";
 
 /// Returns whether a text is the name of a photo published by this service: `<card>.jpg` with letters, digits, `-`, `_` and `=`.
-/// Stores and data sets contain such names, because the address of photos can change. A [web address](is_web_address) is never
-/// such a name.
+/// Stores and data sets contain such names, because the address of photos can change. False for [web addresses](is_web_address).
 #[must_use]
 pub fn is_photo_name(text: &str) -> bool {
     let card = text.strip_suffix(PHOTO).unwrap_or_default();

@@ -44,7 +44,7 @@ impl AsRef<str> for InfrastructureKind {
     }
 }
 
-/// A text is not the name of an [`InfrastructureKind`].
+/// Error for a text that is not the name of an [`InfrastructureKind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of [floodgates, pumps, waterways]")]
 pub struct UnknownInfrastructureKind;

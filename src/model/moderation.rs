@@ -16,7 +16,7 @@ pub enum ModerationAction {
     Erase,
 }
 
-/// A text is not the name of a [`ModerationAction`].
+/// Error for a text that is not the name of a [`ModerationAction`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of [hide, show, erase]")]
 pub struct UnknownModerationAction;
@@ -131,7 +131,7 @@ impl ErasedReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReportDigest([u8; 32]);
 
-/// A text is not a [`ReportDigest`].
+/// Error for a text that is not a [`ReportDigest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a digest of 64 hexadecimal digits")]
 pub struct InvalidReportDigest;
@@ -194,7 +194,7 @@ pub enum PhotoPlace {
     Gone,
 }
 
-/// A text is not the name of a [`PhotoPlace`].
+/// Error for a text that is not the name of a [`PhotoPlace`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of [public, hidden, gone]")]
 pub struct UnknownPhotoPlace;

@@ -11,7 +11,7 @@ use super::{DisasterType, Position, Tags, Timestamp, digits};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReportKey(NonZeroU64);
 
-/// A text or number is not a [`ReportKey`].
+/// Error for a text or number that is not a [`ReportKey`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 1 to {}", ReportKey::MAX)]
 pub struct InvalidReportKey;

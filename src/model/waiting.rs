@@ -11,7 +11,7 @@ use super::{Report, Timestamp};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SenderHash(u64);
 
-/// A text is not 16 hexadecimal digits.
+/// Error for a text that is not 16 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be 16 hexadecimal digits")]
 pub struct InvalidSenderHash;

@@ -48,7 +48,6 @@ impl CurrentRequest {
     }
 }
 
-/// Cancels the work on drop.
 struct CancelOnDrop(CancelFlag);
 
 impl Drop for CancelOnDrop {

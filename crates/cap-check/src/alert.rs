@@ -6,10 +6,10 @@ use super::document::{Element, Vocabulary};
 use super::finding::{Notes, quote};
 use super::{address, geometry, languages, schema, times};
 
-/// The maximum time from `sent` to `expires` without a recommendation.
+/// A longer time from `sent` to `expires` leads to a recommendation.
 const MAX_LIFETIME: TimeDelta = TimeDelta::hours(24);
 
-/// Elements that each `info` must have, with the advice.
+/// Elements that each `info` must have, with the advice if one is missing.
 const REQUIRED: [(&str, &str); 6] = [
     ("expires", "add it: all readers end an alert then (Google)"),
     ("senderName", "add the name of the agency, which readers show"),
@@ -19,14 +19,14 @@ const REQUIRED: [(&str, &str); 6] = [
     ("area", "add one: readers drop an alert without (Google, KDE)"),
 ];
 
-/// Elements that each `info` should have, with the advice.
+/// Elements that each `info` should have, with the advice if one is missing.
 const RECOMMENDED: [(&str, &str); 3] = [
     ("responseType", "add what kind of action to take (Google)"),
     ("instruction", "add what people should do (Google)"),
     ("contact", "add whom to contact about the alert (Google)"),
 ];
 
-/// Texts that readers truncate, with their limits in characters.
+/// Texts that readers truncate: the element, the maximum number of characters, and the advice for longer texts.
 const LENGTHS: [(&str, usize, &str); 2] = [
     ("event", 34, "shorten it to less than 35 characters (Google)"),
     ("headline", 140, "shorten it to 140 characters (CAP 1.2 §3.2.2, Google)"),
@@ -64,7 +64,7 @@ pub(super) fn check(alert: &Element, place: &str, now: DateTime<Utc>, notes: &mu
     languages::check(&infos, notes);
 }
 
-/// Names the place of an alert, or of an entry with its identifier.
+/// Returns the place of an alert or entry for findings: its place in the document and its identifier.
 pub(super) fn place_of(place: &str, holder: &Element) -> String {
     let alert = holder.cap("identifier").map(|identifier| format!("alert {}", quote(&identifier.text)));
     match (place, alert) {
@@ -91,7 +91,7 @@ fn is_identifier(text: &str) -> bool {
     !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || ",<&".contains(c))
 }
 
-/// Checks that hubs will show the alert: they show only actual, public alerts.
+/// Checks that `status` is `Actual` and `scope` is `Public`, because hubs show only such alerts.
 pub(super) fn distribution(holder: &Element, notes: &mut Notes) {
     for (name, shown_by_all, advice) in [
         ("status", "Actual", "hubs show only Actual: use it for real alerts (IFRC, Google)"),
@@ -103,7 +103,7 @@ pub(super) fn distribution(holder: &Element, notes: &mut Notes) {
     }
 }
 
-/// Recommends to remove an alert once all its `info`, or its entry, have expired.
+/// Recommends removing an alert after the latest time in `expires` of its `info` blocks or its entry (`holders`).
 pub(super) fn expired(line: usize, holders: &[&Element], now: DateTime<Utc>, notes: &mut Notes) {
     let last = holders.iter().map(|holder| times::cap(holder.cap("expires")?.value())).max().flatten();
     if last.is_some_and(|last| last <= now) {
@@ -111,7 +111,7 @@ pub(super) fn expired(line: usize, holders: &[&Element], now: DateTime<Utc>, not
     }
 }
 
-/// Checks that an alert expires after `sent` and `effective`, but soon. `holder` contains `expires` and `effective`.
+/// Checks that an alert expires after `sent` and `effective`, and not too late. `holder` contains `expires` and `effective`.
 pub(super) fn lifetime(sent: Option<&Element>, holder: &Element, notes: &mut Notes) {
     let Some(element) = holder.cap("expires") else { return };
     let time = |element: Option<&Element>| times::cap(element?.value());
@@ -178,7 +178,7 @@ fn references(alert: &Element, notes: &mut Notes) {
 
 fn check_info(alert: &Element, info: &Element, notes: &mut Notes) {
     let text = |name| info.cap(name).map(Element::value).unwrap_or_default();
-    // The schema reports empty times and areas.
+    // The rules of the schema report an empty `expires` or `area`, so it counts as present here.
     let is_there = |name: &str| match info.cap(name) {
         Some(element) => !element.value().is_empty() || matches!(name, "expires" | "area"),
         None => false,

@@ -116,7 +116,7 @@ fn links(entry: &Element, has_alert: bool, notes: &mut Notes) {
     }
 }
 
-/// Checks the media type of an embedded alert, and that it is CAP 1.2.
+/// Checks the media type of an embedded alert, and that the alert is CAP 1.2.
 fn content(entry: &Element, has_alert: bool, notes: &mut Notes) {
     let Some(content) = first_child(entry, "content") else { return };
     let is_foreign = |child: &&Element| child.name() == "alert" && child.vocabulary != Vocabulary::Cap;

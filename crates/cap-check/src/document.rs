@@ -13,10 +13,10 @@ const MAX_ELEMENTS: usize = 500_000;
 /// The maximum depth. An alert in a feed needs 8 levels.
 const MAX_DEPTH: usize = 64;
 
-/// The maximum number of attributes. Each is compared with all previous ones.
+/// The maximum number of attributes of an element. Each attribute is compared with all previous attributes.
 const MAX_ATTRIBUTES: usize = 64;
 
-/// In bytes.
+/// The maximum length of a name, in bytes.
 const MAX_NAME: usize = 100;
 
 /// The namespace of a name.
@@ -24,7 +24,7 @@ const MAX_NAME: usize = 100;
 pub(super) enum Vocabulary {
     /// No namespace, as in RSS 2.0.
     Plain,
-    /// RFC 4287.
+    /// The namespace of Atom (RFC 4287).
     Atom,
     /// CAP 1.2.
     Cap,
@@ -49,10 +49,10 @@ pub(super) struct Element {
     pub(super) vocabulary: Vocabulary,
     /// The name as written, with its prefix.
     pub(super) tag: String,
-    /// The attributes without namespace declarations and hints for schema processors.
+    /// The attributes, except namespace declarations and hints for schema processors.
     pub(super) attributes: Vec<(String, String)>,
     pub(super) children: Vec<Element>,
-    /// The text between its tags, without the text of children.
+    /// The text of the element, without the text of its children.
     pub(super) text: String,
     pub(super) line: usize,
 }
@@ -88,7 +88,7 @@ impl Element {
 }
 
 /// Parses a document and returns its root element. Rejects document type declarations, and entities other than the five of XML,
-/// so that nothing can expand.
+/// so that no entity can expand to a huge text.
 pub(super) fn parse(text: &str) -> Result<Element, NotAFeed> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = NsReader::from_str(text);
@@ -142,7 +142,7 @@ pub(super) fn parse(text: &str) -> Result<Element, NotAFeed> {
     }
 }
 
-/// Fails if the declaration `<?xml …?>` is not at the beginning, or names another encoding than UTF-8.
+/// Fails if the declaration `<?xml …?>` is not at the beginning, or has an encoding other than UTF-8 or US-ASCII.
 fn check_declaration(start: usize, declaration: &BytesDecl<'_>) -> Result<(), String> {
     if start > 0 {
         return Err("<?xml must stand at the very beginning".to_owned());
@@ -206,7 +206,7 @@ fn is_name(text: &str) -> bool {
     }
 }
 
-/// Counts the lines up to ascending offsets in a text, in one pass.
+/// Counts the lines of a text up to given offsets in one pass. The offsets must ascend.
 struct Lines<'a> {
     text: &'a str,
     counted: usize,

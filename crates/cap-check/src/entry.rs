@@ -12,13 +12,13 @@ use super::{alert, schema};
 #[derive(Default)]
 pub(super) struct Entries<'a> {
     pub(super) alerts: usize,
-    /// The lines of `id` or `guid`.
+    /// The line of each `id` or `guid`, to find duplicates.
     ids: HashMap<&'a str, usize>,
     identifiers: HashMap<(&'a str, &'a str), usize>,
 }
 
 impl<'a> Entries<'a> {
-    /// Checks the alerts of an entry, or its elements `cap:…` if it has none, and returns whether it has an alert.
+    /// Checks the alerts embedded in an entry. Without alerts, checks its elements `cap:…`. Returns whether there is an alert.
     pub(super) fn check(
         &mut self,
         entry: &'a Element,

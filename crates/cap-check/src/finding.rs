@@ -5,7 +5,7 @@ use super::document::Element;
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// A standard forbids it, or a known reader drops the alert or the whole feed because of it.
+    /// The document violates a standard, or makes a known reader drop the alert or the whole feed.
     Error,
     /// The alert can be read, but could be better.
     Recommendation,
@@ -32,7 +32,7 @@ pub struct Finding {
     pub place: String,
     /// The problem.
     pub found: String,
-    /// What to do, and who requires it.
+    /// What to do, and which standard or reader requires it.
     pub advice: &'static str,
 }
 
@@ -81,7 +81,7 @@ impl fmt::Display for Report {
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub(super) findings: Vec<Finding>,
-    /// The place of the next findings.
+    /// The place of the findings that are added next.
     pub(super) place: String,
 }
 

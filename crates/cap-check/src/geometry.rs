@@ -5,14 +5,14 @@ use geo::{LineString, Polygon, Validation};
 use super::document::Element;
 use super::finding::{Notes, quote};
 
-/// Larger polygons are not checked for crossing edges, which takes quadratic time.
+/// The maximum number of points of a polygon to check for crossing edges, because the check takes quadratic time.
 const MAX_COMPARED: usize = 500;
 
-/// In decimals of a degree. The sixth is 11 cm.
+/// The maximum number of decimals of a degree. The sixth decimal is 11 cm.
 const MAX_DECIMALS: usize = 6;
 
-/// Checks a polygon: at least four pairs, separated by single spaces, the last equal to the first, within range, without crossing
-/// edges.
+/// Checks a polygon: it must have at least four pairs within range, separated by single spaces. The last pair must equal the
+/// first, and edges must not cross.
 pub(super) fn polygon(polygon: &Element, notes: &mut Notes) {
     let mut points = Vec::new();
     for pair in polygon.text.split(' ') {
@@ -50,7 +50,7 @@ pub(super) fn polygon(polygon: &Element, notes: &mut Notes) {
     decimals(polygon, notes);
 }
 
-/// Checks a circle: a pair, one space, and a radius in kilometres.
+/// Checks a circle: it must have a pair, one space, and a radius in kilometres.
 pub(super) fn circle(circle: &Element, notes: &mut Notes) {
     let parts = circle.text.split_once(' ');
     let read = parts.and_then(|(centre, radius)| Some((point(centre)?, number(radius)?)));

@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::document::{Element, Vocabulary};
 use super::finding::{Notes, quote};
 
-/// Elements that must be equal in all languages. So must the areas.
+/// Elements that must be equal in all languages. The areas must be equal too.
 const EQUAL: [&str; 8] =
     ["category", "eventCode", "urgency", "severity", "certainty", "effective", "onset", "expires"];
 

@@ -1,8 +1,8 @@
 //! Checks documents with alerts: a feed of CAP 1.2 alerts in Atom (RFC 4287) or RSS 2.0, or one alert.
 //!
 //! The rules come from the standards and from known readers: IFRC Alert Hub, KDE's public alert server and Google Public Alerts.
-//! A finding is an error if it violates a standard, or makes one of these readers drop the alert or the feed. Checks only the
-//! document: alerts that a feed links to are not fetched.
+//! A finding is an error if the document violates a standard, or makes one of these readers drop the alert or the feed. The check
+//! reads only the document, and does not fetch alerts that a feed links to.
 
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 
@@ -28,17 +28,17 @@ use self::finding::Notes;
 /// The maximum size of a document: 16 MiB.
 pub const MAX_BYTES: usize = 16 << 20;
 
-/// A larger document gets a recommendation. In bytes.
+/// The size in bytes above which a document gets a recommendation.
 const LARGE: usize = 1_000_000;
 
 /// Why a document cannot be checked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotAFeed {
-    /// It is larger than [`MAX_BYTES`].
+    /// The document is larger than [`MAX_BYTES`].
     #[error("the document is larger than {} MiB", MAX_BYTES >> 20)]
     TooLarge,
-    /// It is not well-formed XML in UTF-8, has a document type declaration, or too many or too deeply nested elements.
+    /// The document is not well-formed XML in UTF-8, has a document type declaration, or too many or too deep elements.
     #[error("line {line}: {reason}")]
     Unreadable {
         /// The line of the document, from 1.
@@ -46,7 +46,7 @@ pub enum NotAFeed {
         /// The problem, and what to do.
         reason: String,
     },
-    /// It is XML, but neither a feed nor an alert.
+    /// The document is XML, but neither a feed nor an alert.
     #[error(
         "line {line}: the root element is <{root}>, but must be <feed> of Atom, <rss>, or <alert> of CAP 1.2 \
          (xmlns=\"urn:oasis:names:tc:emergency:cap:1.2\")"
@@ -54,7 +54,7 @@ pub enum NotAFeed {
     Root {
         /// The line of the root element.
         line: usize,
-        /// Its name.
+        /// The name of the root element.
         root: String,
     },
 }

@@ -18,7 +18,7 @@ enum Content {
 
 use Content::{Decimal, Elements, Integer, Language, Text, Time, Word};
 
-/// A child element.
+/// The rule for a child element: its name, number and content.
 struct Rule {
     name: &'static str,
     required: bool,
@@ -185,7 +185,7 @@ fn sequence(element: &Element, rules: &[Rule], notes: &mut Notes) {
         notes.error(element.line, found, "remove it: only elements may stand there (CAP 1.2 schema)");
     }
     let mut counts = vec![0_usize; rules.len()];
-    // The current position in the table; signatures come last.
+    // The current position in `rules`. Signatures come after the last rule.
     let mut reached = 0;
     for child in &element.children {
         if child.vocabulary == Vocabulary::Signature && element.name() == "alert" {

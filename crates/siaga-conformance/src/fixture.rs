@@ -76,7 +76,7 @@ pub fn areas() -> AreaSet {
     .unwrap()
 }
 
-/// A closed square, counter-clockwise, in hundredths of a degree from 106.8 E, 6.2 S.
+/// Returns a closed square, counter-clockwise, in hundredths of a degree from 106.8 E, 6.2 S.
 fn square(x: f64, y: f64, side: f64) -> LineString<f64> {
     let at = |x: f64, y: f64| Coord { x: 106.8 + x / 100.0, y: -6.2 + y / 100.0 };
     LineString(vec![at(x, y), at(x + side, y), at(x + side, y + side), at(x, y + side), at(x, y)])
@@ -101,7 +101,7 @@ pub fn log() -> Vec<FloodChange> {
     ]
 }
 
-/// Two provinces: ID-JK around all areas, ID-JB east of it.
+/// Two provinces: ID-JK around all areas, and ID-JB east of ID-JK.
 #[must_use]
 pub fn regions() -> Vec<Arc<Region>> {
     let region = |code: &str, name: &str, x| {
@@ -143,8 +143,8 @@ pub fn content(disaster_type: DisasterType, minutes_ago: u64, place: Position) -
     }
 }
 
-/// In order of keys: a flood in area 1 ten minutes ago, a wind in area 30, a drain, a partner's flood two hours ago in area 1, a
-/// haze in the city sby and outside all areas, two floods of the same minute in area 5, and one in the year 2099.
+/// Eight reports in order of keys: a flood in area 1 ten minutes ago, a wind in area 30, a drain, a partner's flood in area 1 two
+/// hours ago, a haze in the city sby outside all areas, two floods of the same minute in area 5, and a flood in the year 2099.
 #[must_use]
 pub fn reports() -> Vec<Report> {
     let partner = ReportContent {
@@ -210,7 +210,7 @@ pub fn reading(minutes_ago: u64, level: f64) -> Observation {
     Observation { observed_at, level, alert, label: alert.label().into() }
 }
 
-/// Three gauges: the first has two readings in the last hour and one before, the second is below zero and listed by ID-JB, the
+/// Three gauges. The first has two readings in the last hour and one before. The second is below zero and listed by ID-JB. The
 /// third has no reading in the last hours.
 #[must_use]
 pub fn gauges() -> Vec<ObservedGauge> {
@@ -275,7 +275,7 @@ pub fn dataset() -> Dataset {
     }
 }
 
-/// A flood map with these states, by area and code. Other areas have no state.
+/// A flood map with these states: pairs of area and code. Other areas have no state.
 #[must_use]
 pub fn layer(states: &[(u64, u64)]) -> Layer {
     let areas = areas();

@@ -1,7 +1,7 @@
 //! The suite that every [`Format`] must pass.
 //!
-//! Each function checks one behaviour, and panics if the format behaves otherwise. Skips kinds of layers that the format does not
-//! support.
+//! Each function checks one behaviour, and panics if the format behaves otherwise. It skips kinds of layers that the format does
+//! not support.
 
 use std::error::Error;
 use std::iter;
@@ -13,7 +13,7 @@ use super::fixture;
 use siaga::formats::{Container, EncodeContext, Format, well_formed};
 use siaga::model::Layer;
 
-/// The context of the suite: the fixture's time, Jakarta's zone, the default base address.
+/// The context of the suite: the time of the fixture, the time zone of Jakarta, and the default base address.
 #[must_use]
 pub fn context() -> EncodeContext {
     EncodeContext::new(fixture::now(), Tz::Asia__Jakarta, "http://127.0.0.1:8000/v1")
@@ -24,7 +24,7 @@ pub fn encoded(format: &dyn Format, layer: &Layer) -> Vec<u8> {
     encode(format, layer, &context())
 }
 
-/// Returns the supported layers: all of the fixture's, with some and with no areas flooded, and without any area.
+/// Returns the supported layers of the fixture, and flood maps without areas, without floods, and with some floods.
 fn layers(format: &dyn Format) -> Vec<Layer> {
     let mut layers = fixture::layers();
     layers.extend([fixture::empty_layer(), fixture::layer(&[]), fixture::layer(&[(5, 3), (10, 4)])]);
@@ -146,7 +146,6 @@ fn describe(layer: &Layer) -> String {
     }
 }
 
-/// Returns the beginning of a document.
 fn excerpt(document: &[u8]) -> String {
     const MOST: usize = 400;
     let text = String::from_utf8_lossy(&document[..document.len().min(MOST)]);
@@ -170,7 +169,7 @@ macro_rules! format_suite {
         $crate::format_suite!($format, except);
     };
     ($format:expr, except $($excepted:ident),* $(,)?) => {
-        // Unknown names do not compile.
+        // An unknown name does not compile.
         const _: () = { $(let _: fn(&dyn ::siaga::formats::Format) = $crate::formats::$excepted;)* };
 
         macro_rules! unless_excepted {

@@ -1,7 +1,7 @@
-//! The suites that every store and every format must pass, both the service's and your own.
+//! The suites that every store and every format must pass, whether it belongs to the service or is your own.
 //!
-//! A suite is a module of functions, each of which checks one behaviour and is named after it. [`store_suite!`] and
-//! [`format_suite!`] define a test for each. [`fixture`] is their data.
+//! A suite is a module of functions. Each function checks one behaviour and is named after it. [`store_suite!`] and
+//! [`format_suite!`] define a test for each function. [`fixture`] has the data of the tests.
 
 #![allow(
     missing_docs,

@@ -25,7 +25,7 @@ use siaga_conformance::{block_on, fixture};
 
 type StoreResult<T> = Result<T, StoreError>;
 
-/// Has the data of a memory store, but its own state of the service.
+/// A store with the data of a memory store, but with its own service state.
 #[derive(Debug)]
 struct Agency {
     data: MemoryStore,
@@ -149,8 +149,8 @@ impl FreshStore for Fresh {
     }
 }
 
-// Such a store has no overview, which metrics then lack. It cannot change many areas at once, hide reports, create cards with a
-// chosen identifier, or erase unused cards.
+// Such a store has no overview, so metrics have no values from it. It cannot change many areas at once, hide reports, create
+// cards with a chosen identifier, or erase unused cards.
 store_suite!(
     Fresh,
     without batches, moderation, overview;

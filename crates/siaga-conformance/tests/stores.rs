@@ -43,7 +43,7 @@ impl FreshStore for Postgres {
         let database = Database::with_fixture().await;
         let mut settings = database.settings();
         settings.clock = clock;
-        // The store outlives this function, and so must its database, which goes with the cluster.
+        // Never drops the database, because the store outlives this function. The database is removed with its cluster.
         std::mem::forget(database);
         OpenPostgres.open(&settings).await.unwrap().store
     }
@@ -68,7 +68,7 @@ impl FreshStore for File {
     }
 }
 
-/// Keeps the file as long as its store. As a decorator without changes, it also tests that each method is delegated.
+/// Keeps the file as long as its store. A decorator without changes, so it also tests that each method is delegated.
 #[derive(Debug)]
 struct WithFile {
     store: Arc<dyn Store>,

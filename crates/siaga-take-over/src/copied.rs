@@ -5,7 +5,7 @@ use siaga::folder::FolderFile;
 
 use super::copy::FILES;
 
-/// The maximum number of reasons for one table.
+/// The maximum number of different reasons listed for a table and an event.
 const MOST: usize = 20;
 
 /// The result of a copy. Displayed with a line for each count.
@@ -23,7 +23,7 @@ struct Note {
     what: What,
     reason: String,
     rows: u64,
-    /// The first of the rows.
+    /// The name of the first of these rows.
     first: String,
 }
 
@@ -57,7 +57,7 @@ impl Copied {
         }
     }
 
-    /// Counts an event of a row; `row` is its name in messages.
+    /// Counts what happened to a row. `row` is the name of the row in messages.
     pub(super) fn note(&mut self, table: &'static str, what: What, reason: String, row: &str) {
         let mut of_table = 0;
         for note in self.notes.iter_mut().filter(|note| note.table == table && note.what == what) {

@@ -9,18 +9,18 @@ use super::{floods, gauges, places, reports};
 
 #[derive(Debug)]
 pub(crate) struct Options<'a> {
-    /// The cards and reports that the folder may contain.
+    /// The rules for the cards and reports of the folder.
     pub(crate) rules: &'a FolderRules,
-    /// The latest time in the log of flood states.
+    /// The current time. The log of flood states must not contain later times.
     pub(crate) now: Timestamp,
     /// The time limit for connecting to the database.
     pub(crate) timeout: Duration,
-    /// Whether to repair invalid geometry. Otherwise it is copied unchanged.
+    /// Whether to repair invalid geometry instead of copying it unchanged.
     pub(crate) repair: bool,
 }
 
-/// Copies a database into a folder, in one read-only transaction. Files get their names only when all of them are complete, so
-/// the folder is empty after a failure.
+/// Copies a database into a folder, in one read-only transaction. Gives the files their names only when all files are complete,
+/// so the folder is empty after a failure.
 pub(crate) async fn copy(
     from: &Address,
     folder: &FolderWriter,

@@ -11,7 +11,7 @@ use super::copied::What;
 use super::source::{CopyError, Refused, Source, Table, TableRow};
 use super::values::{moment, number, text};
 
-/// The changes in order of effect, so that the later of two changes within a millisecond wins.
+/// The changes, oldest first, so that the later of two changes within a millisecond wins.
 const LOG: Table = Table {
     name: "cognicity.rem_status_log",
     sql: "SELECT row_to_json(t)::text, NULL::bytea, 'id ' || id
@@ -44,8 +44,8 @@ struct Current {
 
 type Ends = HashMap<AreaId, (Option<FloodState>, Timestamp)>;
 
-/// Copies the log of the areas in `known`. Then adds an entry for each area whose current state differs from the end of its log,
-/// or was set later.
+/// Copies the log of the areas in `known`. Then adds an entry for each area whose current state differs from the state at the end
+/// of its log, or was set later.
 pub(super) async fn states(
     source: &mut Source,
     states: &mut CsvWriter<FloodChange>,
@@ -69,7 +69,7 @@ pub(super) async fn states(
     let mut standing = HashSet::new();
     let take = |of: Current, row: &mut TableRow<'_>| {
         let area = area(of.local_area, known)?;
-        // Counts as flooded, because errors in other columns do not mean that the area was cleared.
+        // Added before other columns are read: an error in them does not mean that the area was cleared.
         standing.insert(area);
         let state = flood_state(of.state)?;
         let updated = past("last_updated", of.last_updated.as_deref(), now)?;
@@ -93,8 +93,8 @@ pub(super) async fn states(
     Ok(())
 }
 
-/// Clears areas without a current state whose log ends with a state. The database does not record when, so the time of the copy
-/// is used.
+/// Clears areas without a current state whose log ends with a state. Uses the time of the copy, because the database does not
+/// record when such an area was cleared.
 fn clear(
     source: &mut Source,
     states: &mut CsvWriter<FloodChange>,

@@ -10,7 +10,7 @@ use siaga::model::{AlertLevel, Gauge, NAME, Observation, is_name};
 use super::source::{CopyError, Source, Table, TableRow};
 use super::values::moment;
 
-/// The newest row of each gauge that has a place.
+/// For each gauge, its newest row with a place, or else its newest row.
 const GAUGES: Table = Table {
     name: "floodgauge.reports",
     sql: "SELECT DISTINCT ON (gaugeid) row_to_json(t)::text, ST_AsBinary(ST_Force2D(the_geom), 'NDR'),

@@ -8,8 +8,8 @@
 //! | `reports.rs` | `cognicity.all_reports`, `cognicity.partners`, `grasp.cards`, `grasp.reports` |
 //! | `gauges.rs` | `floodgauge.reports` |
 //!
-//! Rows are streamed. Only the identifiers that other tables refer to are kept in memory. A row or value that the folder would
-//! reject is left out and counted, so that one wrong row among millions does not stop the copy.
+//! The program streams rows, and keeps only identifiers in memory to which other tables refer. It leaves out and counts each row
+//! or value that the folder would reject, so that one wrong row among millions does not stop the copy.
 
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
 }
 
 fn take_over(Cli { from, folder, repair }: &Cli) -> Result<(), Box<dyn Error + Send + Sync>> {
-    // Checked first: if the folder is an address by mistake, later messages would show its password.
+    // Checks the address first: if the folder were an address by mistake, later messages would show its password.
     let address = Address::read(from)?;
     load_environment()?;
     let config = Config::extract(&Config::figment())?;

@@ -77,7 +77,7 @@ struct InfrastructureRow {
     tags: Option<Value>,
 }
 
-/// Copies the provinces and the cities. The form of the code distinguishes them.
+/// Copies the provinces and the cities. The form of its code shows whether a row is a province or a city.
 pub(super) async fn regions(
     source: &mut Source,
     regions: &mut GeoJsonWriter<Region>,
@@ -192,7 +192,7 @@ fn surface(row: &mut TableRow<'_>, repair: bool) -> Result<geo::MultiPolygon<f64
     Ok(outline)
 }
 
-/// The columns that have a field of their own in an area.
+/// The columns for which an area has its own field.
 const KNOWN: [&str; 8] = [
     "pkey",
     "geom_id",
@@ -204,7 +204,7 @@ const KNOWN: [&str; 8] = [
     "the_geom",
 ];
 
-/// Returns the column `attributes`, then the columns that only this installation has; `None` if there are no such columns.
+/// Returns the members of the column `attributes`, then the columns that only this installation has; `None` without any of them.
 fn attributes(
     json: Option<Box<RawValue>>,
     columns: &BTreeMap<String, &RawValue>,

@@ -27,7 +27,7 @@ const REPORTS: Table = Table {
           FROM cognicity.all_reports t ORDER BY pkey",
 };
 
-/// Identifies used cards. Without this table, no card is copied.
+/// The table that identifies used cards. If it is missing, no card is copied.
 const USED: &str = "grasp.reports";
 
 /// Each card with the number of its report in `grasp.reports`.
@@ -83,7 +83,7 @@ struct CardColumns {
 /// Reports from cards, by their number in `grasp.reports`.
 pub(super) type Received = HashMap<i64, ReportKey>;
 
-/// Copies the confirmed reports and returns those from cards.
+/// Copies the confirmed reports, and returns the reports from cards.
 pub(super) async fn reports(
     source: &mut Source,
     reports: &mut GeoJsonWriter<Report>,
@@ -114,7 +114,7 @@ pub(super) async fn reports(
         let tags = row.tags(of.tags.as_ref());
         let by_card = &*content.source == CARD_SOURCE;
         reports.write(&Report { key, content, tags })?;
-        // If a card has several reports, the first one is the card's.
+        // If a card has several reports, the first one counts as the report of the card.
         if let Some(number) = of.fkey.filter(|_| by_card) {
             received.entry(number).or_insert(key);
         }
@@ -135,7 +135,7 @@ async fn icons(source: &mut Source) -> Result<HashMap<String, String>, CopyError
     Ok(icons)
 }
 
-/// Leaves out used cards without a copied report, because they must not be used again.
+/// Copies the cards, except used cards without a copied report. In the copy, such a card could be used again.
 pub(super) async fn cards(
     source: &mut Source,
     cards: &mut CsvWriter<Card>,

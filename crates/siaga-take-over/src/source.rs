@@ -46,7 +46,7 @@ impl Address {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CopyError {
-    /// The address is invalid. The message does not repeat it, because it may contain a password.
+    /// The address is invalid. The message does not repeat the address, because it may contain a password.
     #[error("--from must be the address of a database, postgres://user:password@host/name")]
     Address,
     #[error("cannot connect to {address}: {}", described(.error))]
@@ -63,13 +63,13 @@ pub(crate) enum CopyError {
     Write(#[from] WriteError),
 }
 
-/// Tables of which every CogniCity database has at least one.
+/// Every CogniCity database has at least one of these tables.
 const TABLES: [&str; 2] = ["cognicity.local_areas", "cognicity.all_reports"];
 
 pub(super) enum Refused {
-    /// The row is wrong.
+    /// The row is wrong. The copy continues without it.
     Row(String),
-    /// No row can be written.
+    /// The folder cannot be written. The copy stops.
     Write(WriteError),
 }
 
@@ -91,8 +91,8 @@ impl From<WriteError> for Refused {
     }
 }
 
-/// A query for the rows of a table: each as JSON, its geometry as WKB or null, and its name in messages. Rows are JSON because
-/// the columns of installations differ: missing columns are read as null.
+/// A query for the rows of a table. It returns each row as JSON, its geometry as WKB or null, and its name in messages. JSON,
+/// because installations have different columns: missing columns are read as null.
 pub(super) struct Table {
     /// The name, with its schema.
     pub(super) name: &'static str,
@@ -111,12 +111,12 @@ impl TableRow<'_> {
         self.copied.note(self.table, what, reason.into(), &self.called);
     }
 
-    /// Returns the location of the row, from its column `tags`. Wrong tags are counted and become null.
+    /// Returns the regions of the row from its column `tags`. Counts wrong tags, and makes them null.
     pub(super) fn tags(&mut self, column: Option<&Value>) -> Tags {
         self.value("tags", tags(column).map(Some)).unwrap_or_default()
     }
 
-    /// Returns the value of a column; `None` if it is wrong, which is counted.
+    /// Returns the value of a column. Counts a wrong value, and returns `None` for it.
     pub(super) fn value<T>(
         &mut self,
         column: &'static str,
@@ -147,7 +147,7 @@ impl Source {
         let mut connection = connected.map_err(failed)?;
         for statement in [
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            // Times are read as text, and a time limit of the role would end the copy of a long table.
+            // UTC, because times are read as text. No time limit, because it would end the copy of a long table.
             "SET LOCAL TIME ZONE 'UTC'",
             "SET LOCAL statement_timeout = 0",
         ] {
@@ -163,7 +163,7 @@ impl Source {
     }
 
     pub(super) async fn has(&mut self, table: &'static str) -> Result<bool, CopyError> {
-        // `to_regclass` fails if the user may not use the schema. Reading the table then reports that.
+        // Avoids `to_regclass`, which fails if the user may not use the schema. Reading the table reports such a failure later.
         let there = sqlx::query_scalar(
             "SELECT EXISTS (SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
                             WHERE nspname || '.' || relname = $1)",
@@ -172,7 +172,7 @@ impl Source {
         there.map_err(|error| CopyError::Table { table, error })
     }
 
-    /// Streams the rows of a table to `take`, and leaves out rows that it rejects. A missing table is recorded and has no rows.
+    /// Streams the rows of a table to `take`, and counts rows that `take` rejects. Records a missing table, and reads nothing.
     pub(super) async fn each<T: DeserializeOwned>(
         &mut self,
         Table { name: table, sql }: Table,
@@ -199,7 +199,7 @@ impl Source {
     }
 
     pub(super) async fn close(self) -> Copied {
-        // All data has been read, so an error here changes nothing.
+        // Ignores an error, because all data has been read.
         let _ = self.connection.close().await;
         self.copied
     }

@@ -1,4 +1,4 @@
-//! Converts values of CogniCity's tables to the model's.
+//! Converts values of CogniCity's tables to values of the model.
 
 use geo_traits::to_geo::ToGeoGeometry;
 use geojson::GeometryValue;
@@ -42,7 +42,7 @@ pub(super) fn required(column: &str, value: Option<&str>) -> Result<String, Stri
     if text.is_empty() { Err(format!("{column} is empty")) } else { Ok(text) }
 }
 
-/// Parses a time in UTC, in the form that JSON has.
+/// Parses a time in UTC, in the format of `row_to_json`.
 pub(super) fn moment(column: &str, text: Option<&str>) -> Result<Timestamp, String> {
     let text = text.ok_or_else(|| format!("{column} is empty"))?;
     Timestamp::parse(text).map_err(|_| format!("{column} must be a time of the years 1 to 9999"))
@@ -64,7 +64,7 @@ pub(super) fn object(column: &str, json: Option<Box<RawValue>>) -> Result<Option
     if json.get().starts_with('{') { Ok(Some(json)) } else { Err(format!("{column} must be a JSON object")) }
 }
 
-/// Reads the column `tags`, in the forms of different trigger versions. Missing tags are null; they are not derived.
+/// Reads the column `tags`, in the formats of different trigger versions. Missing tags are null: they are not derived here.
 pub(super) fn tags(column: Option<&Value>) -> Result<Tags, String> {
     let Some(column) = column.filter(|column| !column.is_null()) else { return Ok(Tags::default()) };
     let members = column.as_object().ok_or("tags must be a JSON object")?;

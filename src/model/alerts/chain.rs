@@ -12,8 +12,7 @@ const SECOND: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MessageInForce {
     pub message: Option<Message>,
-    /// When the message in force was sent. Without a message, when the last message expired; `None` if that was more than
-    /// [`REMEMBERED`] ago.
+    /// When the message in force was sent. Without one, when the last message expired; `None` if more than [`REMEMBERED`] ago.
     pub changed: Option<Timestamp>,
     /// When this value changes without a new log entry: the message is renewed or expires, or `changed` becomes `None`.
     pub until: Timestamp,
@@ -81,8 +80,7 @@ pub(crate) fn horizon(entries: &[LogEntry], now: Timestamp) -> Timestamp {
     entries.last().map_or(now, |last| last.at.max(now)).saturating_add(LIFETIME)
 }
 
-/// Returns the message with this key, if it exists and is shown at `now`. `entries` must be as for [`messages`], and must
-/// include all entries up to the message.
+/// Returns the message with this key, if it is shown at `now`. `entries` must be as for [`messages`], up to the message.
 #[must_use]
 pub(crate) fn find(entries: &[LogEntry], key: MessageKey, now: Timestamp) -> Option<Message> {
     let due = key.due()?;

@@ -65,8 +65,7 @@ impl LogEntry {
         Self::in_run(change, received, times, previous)
     }
 
-    /// Creates an entry in the run of `previous`, or in a new run. A run continues while its state is confirmed at least every
-    /// [`CONFIRMED_FOR`].
+    /// Continues the run of `previous` if the state was confirmed at least every [`CONFIRMED_FOR`], otherwise begins a new run.
     fn in_run(
         StateChange { state, at }: StateChange,
         received: Timestamp,
@@ -82,8 +81,7 @@ impl LogEntry {
     }
 }
 
-/// Returns the log entries of one area. Changes must be ordered by time, and must not undo others. Of several changes at the same
-/// time, only the last one counts.
+/// Returns the log entries of one area. Changes must be ordered by time, without undos. Of changes at one time, the last counts.
 #[must_use]
 pub fn entries(log: impl IntoIterator<Item = StateChange>) -> Vec<LogEntry> {
     let mut entries: Vec<LogEntry> = Vec::new();

@@ -63,7 +63,7 @@ impl CardRules {
 #[serde(try_from = "Number")]
 pub struct MaxIdLength(usize);
 
-/// A number is not a [`MaxIdLength`].
+/// Error for a number that is not a [`MaxIdLength`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from {} to {}", CardId::NEW_LENGTH, CardId::LONGEST)]
 pub struct InvalidMaxIdLength;

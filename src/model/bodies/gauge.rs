@@ -14,8 +14,7 @@ pub struct GaugeReadings {
     pub observations: Vec<Observation>,
 }
 
-/// Parses a gauge and its readings, received at `now`. Keeps times that are slightly in the future, so that sending a reading
-/// again replaces the first one.
+/// Parses a gauge and its readings. Keeps times slightly after `now`, so that a reading sent again replaces the first one.
 pub(crate) fn read_gauge(body: &Object, now: Timestamp) -> Result<GaugeReadings, Vec<Fault>> {
     read(body, |fields| {
         let id = fields.required("gaugeid", Fields::name);

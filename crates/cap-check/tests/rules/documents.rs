@@ -1,4 +1,4 @@
-//! Documents without findings, and assertions on changed ones.
+//! Documents without findings, and assertions on changed documents.
 
 use cap_check::Report;
 use chrono::{DateTime, Utc};

@@ -48,7 +48,7 @@ async fn states(store: &dyn Store) -> Vec<(u64, u8)> {
     records.iter().map(|record| (record.area_id.number(), record.state.code())).collect()
 }
 
-/// Returns the state that must not change if nothing is stored.
+/// Returns all that must stay the same if nothing is stored: the states, the length of the log, and the revision.
 async fn all(store: &dyn Store) -> (Vec<(u64, u8)>, usize, u64) {
     let log = log(store, FloodLogQuery::default()).await.len();
     (states(store).await, log, store.revision(Resource::Floods).await.unwrap().0)
@@ -104,7 +104,7 @@ pub async fn a_clock_that_was_ahead_delays_no_other_area(fresh: &dyn FreshStore)
     let future = done(store.change_floods(set(&[(1, Some(3)), (2, Some(2))])).await.unwrap());
     let request = RequestKey { id: 7, digest: [7; 32] };
     clock.set(now());
-    // Other areas have the time of the clock, alone and in a batch; areas with a later entry follow that one.
+    // Changes of other areas, alone or in a batch, have the time of the clock. A change of an area with a later entry follows it.
     let other = BatchRequest { request: Some(request), ..set(&[(10, Some(4)), (30, None)]) };
     let other = done(store.change_floods(other).await.unwrap());
     let single = SetFloodState { area: id(5), state: Some(state(4)), by: by("desk") };
@@ -152,7 +152,7 @@ pub async fn a_clock_that_was_ahead_delays_no_other_area(fresh: &dyn FreshStore)
     assert_eq!(states(&*store).await, [(2, 4), (5, 4), (30, 3)]);
 }
 
-/// Times in hours after the beginning.
+/// Returns the state of an area and its times (last updated, flooded since, confirmed) in hours after the fixture's `now`.
 async fn current(store: &dyn Store, area: u64) -> Option<(u8, [Option<u64>; 3])> {
     let layer = store.floods(&FloodQuery::default()).await.unwrap().value;
     let current = layer.features().find(|flood| flood.area.id == id(area)).unwrap().current?;
@@ -161,7 +161,7 @@ async fn current(store: &dyn Store, area: u64) -> Option<(u8, [Option<u64>; 3])>
     Some((current.state.code(), times.map(|time| time.map(hours))))
 }
 
-/// Returns when the flood was over, in hours after the beginning.
+/// Returns when the last flood of an area ended, in hours after the fixture's `now`.
 async fn over(store: &dyn Store, area: u64) -> Option<u64> {
     let layer = store.floods(&FloodQuery::default()).await.unwrap().value;
     let over = layer.features().find(|flood| flood.area.id == id(area)).unwrap().over_since;
@@ -209,7 +209,7 @@ pub async fn an_undo_restores_the_times_of_flooding_and_confirmation(fresh: &dyn
     at(1);
     let confirmed = done(store.change_floods(set(&[(10, Some(2))])).await.unwrap());
     at(2);
-    // Undo of a confirmation, of an all clear and of a change of depth.
+    // Undoes a confirmation, then an all clear.
     done(store.change_floods(undo(&confirmed)).await.unwrap());
     assert_eq!(current(&*store, 10).await, Some((2, [Some(2), Some(0), Some(0)])));
     at(3);
@@ -357,7 +357,7 @@ pub async fn exactly_one_concurrent_batch_with_the_same_precondition_succeeds(fr
         };
         let sent = (0..8).map(|number| {
             let store = Arc::clone(&store);
-            // Each batch also changes an area of its own, listed first or last, during concurrent single changes.
+            // Each task changes another area alone, then area 1 and the other area in a batch. All tasks run at the same time.
             let own = [2, 5, 10, 30][number % 4];
             let changes = vec![area(own, Some(2), Condition::Any), area(1, Some(1 + round % 4), after)];
             let single = SetFloodState { area: id(own), state: Some(state(3)), by: by("gauge") };

@@ -132,7 +132,7 @@ pub async fn the_newest_changes_of_an_area_come_first_in_pages(fresh: &dyn Fresh
 
 pub async fn each_log_entry_has_the_start_of_its_flood(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
-    // Set, confirmed until more than a day after the first entry, raised, cleared, and set again more than a day later.
+    // The area is set, confirmed until more than a day later, raised, cleared twice, and set again after more than a day.
     for (hour, code) in
         [(1, Some(2)), (2, Some(2)), (26, Some(2)), (27, Some(3)), (28, None), (60, None), (61, Some(3))]
     {
@@ -156,7 +156,7 @@ pub async fn each_log_entry_has_the_start_of_its_flood(fresh: &dyn FreshStore) {
     all.retain(|(_, entries)| !entries.is_empty());
     assert_eq!(found(None, first, last).await, all, "as they follow from the whole log");
 
-    // Both ends of the time are included.
+    // Both ends of the period are included.
     let (from, until) = (now().saturating_add(hours(2)), now().saturating_add(hours(27)));
     let selected = found(None, from, until).await;
     assert_eq!(selected, [(id(10), all.iter().find(|(area, _)| *area == id(10)).unwrap().1[1..4].to_vec())]);
@@ -164,7 +164,7 @@ pub async fn each_log_entry_has_the_start_of_its_flood(fresh: &dyn FreshStore) {
     assert_eq!(found(Some(id(5)), from, until).await, []);
     assert_eq!(found(Some(id(3)), first, last).await, [], "no such area");
 
-    // 30 is in another city.
+    // Area 30 is in another city.
     for (code, areas) in
         [("jbd", &[1, 2, 5, 10][..]), ("bdg", &[30]), ("ID-JK", &[1, 2, 5, 10]), ("sby", &[])]
     {
@@ -253,7 +253,7 @@ pub async fn simultaneous_changes_of_an_area_get_distinct_times(fresh: &dyn Fres
     assert_eq!(moments, expected.collect::<Vec<_>>());
     let logged: Vec<_> = store.flood_log(id(2)).await.unwrap().iter().map(|change| change.at).collect();
     assert_eq!(logged, moments);
-    // Each state was in effect, if only for a millisecond, so the highest one counts.
+    // Each state was in effect for at least a millisecond, so the highest state counts.
     let query = history(AreaSelector::default(), now(), now().saturating_add(hours(1)));
     let highest = store.flood_archive(&query).await.unwrap().value[0];
     assert_eq!((highest.area_id, highest.max_state, highest.last_updated), (id(2), state(4), now()));

@@ -119,7 +119,7 @@ pub async fn a_new_gauge_belongs_to_the_province_it_lies_in(fresh: &dyn FreshSto
         let stored = gauges.iter().find(|observed| observed.gauge.id == id).unwrap();
         assert_eq!(stored.gauge.region_code.as_deref(), region);
     }
-    // A moved gauge belongs to the province of its new place; an unmoved one keeps its province.
+    // A gauge that moves gets the province of its new place. A gauge that stays keeps its province.
     store.store_gauge(sent("TMA00001", 8.0, &[])).await.unwrap();
     store.store_gauge(sent("TMA00002", 7.0, &[])).await.unwrap();
     let selector = AreaSelector { city: None, region: Some("ID-JB".to_owned()) };

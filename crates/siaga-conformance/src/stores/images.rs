@@ -23,7 +23,6 @@ pub(super) fn minutes(minutes: u64) -> Timestamp {
     now().saturating_add(Duration::from_mins(minutes))
 }
 
-/// Creates a card with a report.
 pub(super) async fn card_with_report(store: &dyn Store) -> CardId {
     let made = store.create_card(cards()[0].holder.clone()).await.unwrap();
     let content = content(DisasterType::Flood, 1, place(0.5, 0.5));
@@ -154,7 +153,7 @@ pub async fn expecting_an_image_again_returns_the_same_upload_and_extends_it(fre
     let (store, clock) = open(fresh).await;
     let id = card("used-card");
     let upload = store.expect_image(&id, minutes(10)).await.unwrap();
-    // If two clients request an address, neither expires early.
+    // If two clients request an upload address, neither address expires early.
     for (until, expected) in [(5, 10), (20, 20)] {
         assert_eq!(store.expect_image(&id, minutes(until)).await.unwrap(), upload);
         assert_eq!(store.uploads_expected_until().await.unwrap(), Some(minutes(expected)));
@@ -245,8 +244,8 @@ pub async fn after_publication_no_image_is_expected_and_nothing_is_received(fres
     assert_eq!(revision(&*store).await, after);
 }
 
-/// Acts as one of many concurrent callers, until an image is published or another caller works on one. Returns whether this
-/// caller published it.
+/// Acts as one of many concurrent callers, until an image is published or another caller works on it. Returns whether this
+/// caller published the image.
 async fn race(store: &dyn Store, card: &CardId, number: u32) -> bool {
     loop {
         let upload = match store.expect_image(card, minutes(10 + u64::from(number))).await {

@@ -56,8 +56,8 @@ pub(super) async fn open(fresh: &dyn FreshStore) -> (Arc<dyn Store>, Arc<ManualC
 /// Defines a test for each behaviour of the suite, for the stores that a [`FreshStore`] expression opens.
 ///
 /// Exclude behaviours that a decorator removes: `store_suite!(Fresh, except
-/// floods::a_cleared_area_stays_on_the_map_without_a_state)`, or whole parts before them: `store_suite!(Fresh, without batches,
-/// moderation)`. The suite sets states with the subject `agency` and the user name `duty officer`: each from 1 to 4, and none.
+/// floods::a_cleared_area_stays_on_the_map_without_a_state)`. Exclude whole parts first: `store_suite!(Fresh, without batches,
+/// moderation)`. The suite sets all states from 1 to 4, and clears them, as subject `agency` with the user name `duty officer`.
 #[macro_export]
 macro_rules! store_suite {
     ($fresh:expr) => {
@@ -67,7 +67,7 @@ macro_rules! store_suite {
         $crate::store_suite!($fresh, except $($($of::$excepted),*)?; without $($whole),+);
     };
     ($fresh:expr, except $($of:ident::$excepted:ident),* $(,)? $(; without $($whole:ident),+)?) => {
-        // Unknown names do not compile.
+        // An unknown name does not compile.
         const _: () = {
             $(let _ = $crate::stores::$of::$excepted;)*
             $($(#[allow(unused_imports)] use $crate::stores::$whole;)+)?

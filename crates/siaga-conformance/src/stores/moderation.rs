@@ -100,7 +100,6 @@ pub async fn a_hidden_report_is_in_no_list_and_no_count_until_it_is_shown_again(
     assert!(is_found(&*store, 7).await);
 }
 
-/// Creates a report that waits for review.
 async fn waiting_report(store: &dyn Store, id: &str) -> u64 {
     let content = content(DisasterType::Flood, 1, place(0.5, 0.5));
     let origin = WaitingOrigin::default();
@@ -137,7 +136,7 @@ pub async fn a_waiting_report_is_hidden_until_a_moderator_shows_it(fresh: &dyn F
     assert_eq!(log(&*store, 0, None, 10).await.len(), 1);
 }
 
-/// Creates reports that wait for review, by sender and suspicion; returns their keys.
+/// Creates a report that waits for review for each sender and suspicion, and returns the keys of the reports.
 async fn waiting_reports(store: &dyn Store, senders: &[(Option<u8>, bool)]) -> Vec<u64> {
     let holder = cards()[0].holder.clone();
     let mut keys = Vec::new();
@@ -152,7 +151,7 @@ async fn waiting_reports(store: &dyn Store, senders: &[(Option<u8>, bool)]) -> V
     keys
 }
 
-/// Returns the positions in `keys` of the listed reports, with the number of waiting reports of their senders; and the total.
+/// Returns for each listed report its position in `keys` and its sender's number of waiting reports; then the total number.
 async fn listed_waiting(
     store: &dyn Store,
     keys: &[u64],
@@ -410,7 +409,7 @@ pub async fn photos_to_be_deleted_are_moved_last_and_the_oldest_order_first(fres
     for _ in 0..5 {
         reports.push(report_with_photo(&*store).await);
     }
-    // The names of photos are random, so their order differs.
+    // The names of photos are random, so their order differs from the order of the requests.
     let actions = [(0, Erase), (1, Erase), (2, Hide), (3, Hide), (4, Hide), (4, Show)];
     for (minute, (index, action)) in (1..).zip(actions) {
         clock.set(minutes(minute));

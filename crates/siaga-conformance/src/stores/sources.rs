@@ -1,4 +1,4 @@
-//! When sources of data last reported.
+//! The times at which sources of data last reported.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -78,7 +78,7 @@ pub async fn received_uploads_are_taken_once_in_order_of_arrival(fresh: &dyn Fre
         let card = card_with_report(&*store).await;
         uploads.push(store.expect_image(&card, minutes(10)).await.unwrap());
     }
-    // Two uploads arrive at each moment; they are taken by card.
+    // Two uploads arrive at the same time. The store returns such uploads ordered by card.
     uploads.rotate_left(2);
     for moment in uploads.chunks_mut(2) {
         move_on(&clock, Duration::from_millis(1));
@@ -111,7 +111,7 @@ pub async fn a_postponed_upload_waits(fresh: &dyn FreshStore) {
     let first = received_upload(&*store, "first").await;
     move_on(&clock, Duration::from_secs(1));
     received_upload(&*store, "second").await;
-    // One second before the other upload's lease ends for the second time.
+    // The first upload is due again one second before the second lease of the other upload would end.
     let delay = (LEASE * 2).checked_sub(Duration::from_secs(1)).unwrap();
     store.postpone_upload(&first, delay).await.unwrap();
     assert_eq!(taken_object(&*store).await.as_deref(), Some("second"));

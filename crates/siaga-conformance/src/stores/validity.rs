@@ -1,4 +1,4 @@
-//! The validity of results that change with time alone.
+//! The validity of results that change as time passes, without new data.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -118,7 +118,7 @@ pub async fn a_result_about_a_current_period_is_valid_until_the_next_report(fres
     clock.set(now());
     validity_end(&clock, async || summary(&*store, Window::Within(under_way)).await).await;
     clock.set(now());
-    // Whole hours are counted, so the time of the report is within the current hour.
+    // The series counts whole hours. So it includes the report, although the period ends before the time of the report.
     validity_end(&clock, async || series(&*store, until(0)).await).await;
     clock.set(now());
     validity_end(&clock, async || reports(&*store, Window::Within(period(end, end))).await).await;
@@ -157,7 +157,7 @@ pub async fn a_result_about_the_past_stays_valid(fresh: &dyn FreshStore) {
         summary(&*store, past).await.validity,
         gauges(&*store, past).await.validity,
         series(&*store, whole_hours).await.validity,
-        // No change of an area is dated after now.
+        // No area has a change later than `now`.
         store.flood_archive(&history).await.unwrap().validity,
         store.flood_series(&history).await.unwrap().validity,
     ] {
@@ -174,7 +174,7 @@ pub async fn an_empty_result_is_valid_until_a_report_appears(fresh: &dyn FreshSt
     let never = Window::Last(Duration::ZERO);
     let end = validity_end(&clock, async || reports(&*store, never).await).await;
     assert_eq!(end, now().saturating_add(minutes(5)));
-    // The report is in the window only for the millisecond of its date.
+    // The window contains the report only during the millisecond of its creation time.
     let end = validity_end(&clock, async || reports(&*store, never).await).await;
     assert_eq!(end, now().saturating_add(minutes(5)).saturating_add(MILLISECOND));
 }

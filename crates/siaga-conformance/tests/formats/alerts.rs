@@ -35,7 +35,7 @@ fn notices() -> Notices {
     Notices::new(Options::default(), cap::Options::default())
 }
 
-/// A document with a single message.
+/// Returns a document with a single message.
 fn document(options: Options, layer: AlertLayer) -> String {
     let format = Atom::new(Notices::new(options, cap::Options::default())).entry_format().unwrap();
     String::from_utf8(encoded(&*format, &Layer::Alerts(layer))).unwrap()
@@ -129,7 +129,7 @@ proptest! {
     }
 }
 
-/// The polygons of all areas, as in messages.
+/// Returns all areas with their polygons as messages contain them.
 fn polygons(areas: AreaSet) -> Vec<(Area, MultiPolygon<f64>)> {
     let areas = Arc::new(areas);
     let first = chain(areas.iter().next().unwrap().clone()).remove(0);

@@ -13,7 +13,7 @@ use crate::xml::texts;
 
 format_suite!(Cap::default());
 
-/// A feed of one area with these names, in state 2 since the contract's example.
+/// Returns a feed of one area with these names, in state 2 since the time of the example in the interface's documentation.
 fn feed_of(name: &str, parent_name: &str) -> String {
     let area =
         Area { name: name.to_owned(), parent_name: parent_name.to_owned(), ..fixture::areas()[2].clone() };
@@ -124,7 +124,7 @@ fn each_state_has_its_severity_and_its_words() {
     }
 }
 
-/// A feed of one flooded area, some minutes after the time of the fixture.
+/// Returns a feed of one flooded area, written some minutes after the time of the fixture.
 fn at(minutes: u64, time_zone: Tz) -> String {
     let mut context = context();
     context.now = context.now.saturating_add(Duration::from_mins(minutes));

@@ -1,4 +1,4 @@
-//! Areas dissolved to larger ones and simplified: nothing is lost, neighbours meet, and geometry is valid in each format.
+//! Areas merged into larger areas and simplified: nothing is lost, neighbours meet, and geometry is valid in each format.
 
 use std::sync::Arc;
 
@@ -29,12 +29,12 @@ struct Mosaic {
     groups: Vec<usize>,
 }
 
-/// Positions have 5 decimals, like outlines, so rounding changes nothing.
+/// Generates mosaics. Positions have 5 decimals, like outlines, so rounding changes nothing.
 fn mosaics() -> impl Strategy<Value = Mosaic> {
     let offset = (-20_000..20_000).prop_map(|steps| f64::from(steps) / 1e5);
     let offsets = prop::collection::vec(offset, 2 * (SIDE + 1) * (SIDE + 1) * 4);
     (offsets, prop::collection::vec(0..GROUPS, SIDE * SIDE)).prop_map(|(offsets, groups)| {
-        // Three more positions between two corners, moved to either side.
+        // A side has three positions between its corners, each moved to either side.
         let side = |x: usize, y: usize, upwards: bool| -> Vec<Coord<f64>> {
             let first = 4 * (2 * (y * (SIDE + 1) + x) + usize::from(upwards));
             let at = |step: usize| {
@@ -73,8 +73,8 @@ impl Mosaic {
         dissolved(&cells, &self.groups, GROUPS)
     }
 
-    /// The mosaic as areas of 5 by 5 cells, each about 100 m wide, whose larger areas are the groups. Each cell is scaled about
-    /// its middle, so some overlap, and some leave gaps.
+    /// Returns the cells as areas, each about 100 m wide, with the groups as their larger areas. Scales each cell about its
+    /// middle, so that some cells overlap, and some leave gaps.
     fn places(&self, scales: &[f64]) -> Places {
         let to_map = AffineTransform::scale(1e-3, 1e-3, Coord::zero()).translated(106.8, -6.2);
         let template = fixture::areas()[0].clone();
@@ -186,7 +186,7 @@ proptest! {
         let cells: Vec<_> = mosaic.cells.iter().zip(scales).map(|(cell, scale)| cell.scale(scale)).collect();
         let found = alone(&cells);
         prop_assert!(found.is_valid(), "{:?}", found.check_validation());
-        // Positions are rounded to 5 decimals, and the borders of all cells have about 200 degrees together.
+        // Positions are rounded to 5 decimals, and all borders together are about 200 degrees long.
         let difference = found.unsigned_area() - unary_union(&cells).unsigned_area();
         prop_assert!(difference.abs() < 2e-3, "{difference}");
     }
@@ -201,7 +201,7 @@ fn a_part_in_a_hole_is_a_part_of_its_own_and_one_inside_another_area_disappears(
             .flat_map(move |x| (from..=to).map(move |y| (x, y)))
             .filter(move |(x, y)| is_border(*x) || is_border(*y))
     };
-    // An island with a lake, in a lake of a larger island.
+    // A ring-shaped island with a lake, which lies in the lake of a larger island.
     let mut cells: Vec<_> = frame(0, 6).chain(frame(2, 4)).map(|(x, y)| cell(x, y)).collect();
     cells.push(Polygon::new(square(0.25, 0.25, 0.5), vec![]));
     let outline = alone(&cells);

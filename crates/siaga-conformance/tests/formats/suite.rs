@@ -7,7 +7,7 @@ use siaga::model::{Layer, LayerKind};
 use siaga_conformance::format_suite;
 use siaga_conformance::formats;
 
-/// Encodes a part of the map, in some container.
+/// A format with this container, which encodes a layer by this function. Either may break the rules for formats.
 #[derive(Clone, Copy, Debug)]
 struct Odd(&'static str, fn(&Layer, &EncodeContext) -> String);
 
@@ -38,7 +38,7 @@ impl Format for Odd {
     }
 }
 
-/// A point for each area, independent of its state.
+/// Writes a point for each area, whatever its state.
 const SUMMARY: Odd = Odd("text", |layer, _| ".".repeat(layer.features().count()));
 
 format_suite!(SUMMARY, except different_layers_have_different_encodings);

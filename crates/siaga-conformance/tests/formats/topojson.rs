@@ -243,7 +243,7 @@ proptest! {
     }
 }
 
-/// Tiles of two cities, side by side, with more areas than the limit for small selections.
+/// Square areas of two cities, side by side. Together they are more than the limit for small selections.
 fn large_set() -> AreaSet {
     let tile = |number: u32| {
         let corner = [f64::from(number % 120), f64::from(number / 120)].map(|step| step * 0.01 + 0.001 / 3.0);
@@ -258,7 +258,7 @@ fn large_set() -> AreaSet {
     AreaSet::new((0..120 * 100).map(tile).collect()).unwrap()
 }
 
-/// The rings of [`decoded`], each from its least position, without repeated positions where arcs meet.
+/// The rings of [`decoded`], each starting at its least position, without repeated positions where arcs meet.
 fn rings(document: &Value) -> BTreeMap<String, Vec<Ring>> {
     let mut areas = decoded(document);
     for ring in areas.values_mut().flatten() {

@@ -38,8 +38,8 @@ fn a_line_is_cut_where_another_line_leaves_it() {
     assert_eq!(topology.arcs().len(), 3);
 }
 
-/// A mesh of cells with jittered corners, assigned to features, and a frame around it whose hole is the mesh's outer border.
-/// Rings begin anywhere and run either way; with a coarse grid many collapse or touch.
+/// Generates a mesh of cells with jittered corners, assigned to features, and a frame whose hole is the outer border of the mesh.
+/// Rings begin at any corner and run in either direction. On a coarse grid, many rings collapse or touch.
 pub(crate) fn meshes() -> impl Strategy<Value = Vec<MultiPolygon<f64>>> {
     (1..6usize, 1..6usize).prop_flat_map(|(columns, rows)| {
         let cells = columns * rows;
@@ -83,7 +83,7 @@ fn mesh(
     features
 }
 
-/// The closed ring, rotated `by` places, and optionally reversed.
+/// Returns the closed ring, rotated by `by` positions, and optionally reversed.
 fn turned(ring: &[Coord<f64>], (by, backwards): (usize, bool)) -> LineString<f64> {
     let mut ring = ring.to_vec();
     let by = by % ring.len();
@@ -171,7 +171,7 @@ proptest! {
 
     #[test]
     fn no_step_between_two_nodes_is_stored_twice(features in meshes()) {
-        // A grid so fine that nothing collapses: then every border belongs to exactly one arc.
+        // On such a fine grid nothing collapses, so every border belongs to exactly one arc.
         let geometries: Vec<_> = features.iter().map(Geometry::MultiPolygon).collect();
         let topology = Topology::new(&geometries, coarse(100_000_000));
         let mut steps: Vec<[(i32, i32); 2]> = Vec::new();

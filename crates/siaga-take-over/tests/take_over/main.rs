@@ -28,11 +28,11 @@ use self::database::Database;
 use self::outcome::{printed, refusal};
 use self::reads::{assert_agrees, everywhere, reports};
 
-/// The maximum length of a card identifier and a further type of disaster, as the installation needs them.
+/// The configuration that the data needs: longer card identifiers, and a further type of disaster.
 const KEYS: [(&str, &str); 2] =
     [("SIAGA_CARDS__MAX_ID_LENGTH", "36"), ("SIAGA_DISASTERS__ALSO", r#"["typhoon"]"#)];
 
-/// A database filled by a CogniCity.
+/// Creates a database with the tables and rows of a CogniCity.
 async fn cognicity() -> Database {
     let database = Database::empty().await;
     run(&database, include_str!("../../../../tests/common/cognicity.sql")).await;
@@ -58,7 +58,7 @@ fn rules() -> FolderRules {
     FolderRules::new(&Disasters { also }, &cards)
 }
 
-/// A memory store with the copy as its data set.
+/// Opens a memory store with the copy as its data set.
 fn in_memory(copy: &Path) -> Arc<dyn Store> {
     let dataset = Dataset::load(copy.to_str().unwrap(), &rules(), Timestamp::LAST).unwrap();
     Arc::new(MemoryStore::new(dataset, Arc::new(ManualClock::new(now()))))
@@ -171,7 +171,7 @@ fn a_user_who_may_only_read_is_enough_and_columns_and_tables_may_be_missing() {
     block_on(run(&source, &format!("DROP OWNED BY {reader}; DROP ROLE {reader}")));
 }
 
-/// A copy of a database with an area that crosses itself, made with these further arguments.
+/// Copies a database with an area that crosses itself, with these further arguments.
 fn copy_of_bow_tie(further: &[&str]) -> (TempDir, Output) {
     let source = block_on(cognicity());
     let bow_tie = "UPDATE cognicity.local_areas SET the_geom =

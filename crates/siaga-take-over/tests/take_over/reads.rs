@@ -1,5 +1,5 @@
-//! Results of a store for the rows of a CogniCity database, `tests/common/cognicity.sql`. The suite of `siaga-conformance` covers
-//! derived behaviour.
+//! Expected results of a store with the rows of a CogniCity database, `tests/common/cognicity.sql`. The suite of
+//! `siaga-conformance` covers all other behaviour.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use siaga::stores::{FloodQuery, GaugeQuery, ReportQuery, Store, StoreError, Wind
 
 use crate::fixture::{id, now};
 
-/// The whole period up to the time of the tests.
+/// Returns a window from before the first row up to the time of the tests.
 fn ever() -> Window {
     let start = Timestamp::parse("2016-01-01T00:00:00Z").unwrap();
     Window::Within(Period::new(start, now(), Duration::MAX).unwrap())
@@ -49,7 +49,7 @@ async fn assert_floods(store: &dyn Store) {
             "attributes": { "district_id": 3174.0, "b": null },
         })
     );
-    // The log ends later than the state was set.
+    // The current state was set before the end of the log, so its added entry is 1 ms after that end.
     assert_eq!(
         (&areas[1]["state"], &areas[1]["last_updated"]),
         (&json!(4), &json!("2016-12-15T02:00:00.001Z"))
@@ -61,7 +61,7 @@ async fn assert_floods(store: &dyn Store) {
     assert_eq!(areas.len(), 4);
     for (selector, expected) in [
         (selected(None, Some("ID-JK")), &[1][..]),
-        // Area 1 has the code of its province, and lies in the city.
+        // Area 1 has the code of its province, and lies in the city jbd.
         (selected(Some("jbd"), None), &[1, 2]),
         (selected(None, Some("ID-JB")), &[5]),
     ] {
@@ -84,7 +84,7 @@ async fn assert_floods(store: &dyn Store) {
     assert_eq!(names, [Some("bpbd"), None, None, None]);
 }
 
-/// Including trainings.
+/// Returns all reports, including reports from trainings.
 pub(crate) async fn reports(store: &dyn Store, selector: AreaSelector) -> Vec<Value> {
     let query = ReportQuery { selector, disaster: None, training: true, window: ever() };
     features(&Layer::Reports(store.reports(&query).await.unwrap().value))

@@ -12,7 +12,7 @@ fn render_feature(layer: usize, feature: usize, source: &str) -> String {
 
 #[test]
 fn geometries_are_written_as_maps_want_them() {
-    // A report, a waterway, an area with a hole, and one in two pieces.
+    // A report, a waterway, an area with a hole, and an area in two pieces.
     assert_eq!(
         render_feature(1, 0, "{{ of.geometry|kml }} {{ of.geometry|gml }}"),
         "106.80499999999999,-6.195 -6.195 106.80499999999999"

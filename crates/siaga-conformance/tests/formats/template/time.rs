@@ -23,7 +23,7 @@ fn a_template_changes_with_time_when_it_mentions_the_time() {
 
 #[test]
 fn who_comes_to_the_time_unnoticed_does_not_get_it() {
-    // The engine takes the second `now` for the first, which is a variable of the template.
+    // The engine mistakes the second `now` for the variable of the template that the first `now` declares.
     let hidden = template("{% with now = now %}{{ now }}{% endwith %}", "text/plain");
     assert_eq!(hidden.time_step(), None);
     assert!(failure(&hidden, &fixture::empty_layer()).contains("`now` is undefined"));
