@@ -27,7 +27,7 @@ impl Attributes {
         self.0.get()
     }
 
-    /// Returns the district number, which clients of CogniCity read; `None` without a non-empty text or a number. Costs O(size).
+    /// Returns the district number, which clients of CogniCity read, if it is a non-empty text or a number. Costs O(size).
     pub(crate) fn district_id(&self) -> Option<Box<str>> {
         district_id(self.district()?)
     }

@@ -47,7 +47,7 @@ impl BoundingBox {
             return None;
         }
         let steps = UNITS / f64::from(step);
-        // Multiples of 0.01 are inexact in binary. Without the tolerance, some would be rounded outwards by a step.
+        // Multiples of 0.01 are inexact in binary. Without the tolerance, some multiples would be rounded outwards by a step.
         let below = |degrees: f64| (degrees * steps + 1e-6).floor() as i32 * step;
         let above = |degrees: f64| (degrees * steps - 1e-6).ceil() as i32 * step;
         let (mut low, mut high) = (below(west), above(east));

@@ -175,7 +175,7 @@ impl Actor {
 /// A change of the state of an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateChange {
-    /// The new state; `None`: cleared.
+    /// The new state; `None` if the state was cleared.
     pub state: Option<FloodState>,
     /// When the change took effect.
     pub at: Timestamp,
@@ -186,7 +186,7 @@ pub struct StateChange {
 pub struct FloodChange {
     /// The area.
     pub area: AreaId,
-    /// The new state; `None`: cleared.
+    /// The new state; `None` if the state was cleared.
     pub state: Option<FloodState>,
     /// When the change took effect.
     pub at: Timestamp,

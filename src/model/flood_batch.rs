@@ -18,7 +18,7 @@ pub struct BatchNumber(u64);
 pub struct InvalidBatchNumber;
 
 impl BatchNumber {
-    /// The maximum of a signed 64-bit database column.
+    /// The largest number: the maximum of a signed 64-bit database column.
     pub const MAX: u64 = i64::MAX as u64;
 
     /// Returns the number.
@@ -100,7 +100,7 @@ pub enum Condition {
     SetAt(Timestamp),
 }
 
-/// Identifies a request; unique per credential subject.
+/// Identifies a request. Unique among the requests of one credential subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestKey {
     /// The UUID chosen by the client.
@@ -199,7 +199,7 @@ pub(crate) struct BatchContext {
 
 #[derive(Debug)]
 pub(crate) enum BatchDecision {
-    /// Store the batch and its entries. The second field has the areas that were left unchanged.
+    /// The store must store the batch and its entries. The second field has the areas that the batch leaves unchanged.
     Make(Arc<FloodBatch>, Vec<AreaId>),
     Return(BatchOutcome),
 }

@@ -15,7 +15,7 @@ pub const WEB_ADDRESS: &str =
 /// The maximum length of a web address, in characters.
 pub(crate) const LONGEST_WEB_ADDRESS: usize = 2048;
 
-/// Returns whether a text is [`WEB_ADDRESS`]. Rejects schemes such as `javascript:`, which could run code or open programs.
+/// Returns whether a text matches [`WEB_ADDRESS`]. Rejects schemes such as `javascript:`, which could run code or open programs.
 #[must_use]
 pub fn is_web_address(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else { return false };

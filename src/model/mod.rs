@@ -1,4 +1,4 @@
-//! The domain: plain types and rules without I/O. All other modules may import this one, which imports none of them.
+//! The domain: plain types and rules without I/O. All other modules may import from this module; it imports nothing from them.
 
 pub mod alerts;
 mod area;

@@ -89,7 +89,7 @@ pub struct ModerationEntry {
 pub struct ErasedReport {
     /// The key of the report.
     pub key: ReportKey,
-    /// When it was created.
+    /// When the report was created.
     pub created_at: Timestamp,
     /// The source.
     pub source: Box<str>,

@@ -34,7 +34,7 @@ pub(crate) fn position(x: f64, y: f64, out: &mut Vec<u8>) {
 /// Appends a number without exponent, as the shortest text that parses to the same number: `106.8`, `106`, `0.0000001`. If there
 /// are two shortest texts, `Display` may write the other one.
 pub(crate) fn plain_float(number: f64, out: &mut Vec<u8>) {
-    // Avoids `Display`, which is several times slower. Only whole, very small and very large numbers look different there.
+    // Avoids `Display`, which is several times slower, and writes only whole, very small and very large numbers differently.
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format(number);
     if text.contains('e') || !number.is_finite() {

@@ -4,8 +4,8 @@ use strsim::osa_distance;
 /// Describes valid names of users, networks and gauges, for error texts.
 pub const NAME: &str = "a text of 1 to 255 characters without control characters";
 
-/// Returns whether a text is [`NAME`]. Counts bidirectional controls as control characters, because they can make a name look
-/// like another.
+/// Returns whether a text matches [`NAME`]. Counts bidirectional controls as control characters, because they can make a name
+/// look like another name.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     let is_control =

@@ -27,7 +27,7 @@ pub(crate) struct SourceWatch(Arc<Inner>);
 struct Inner {
     store: Arc<dyn Store>,
     sources: Sources,
-    /// Whether the failure was logged.
+    /// Whether the last exchange with the store failed. Then the failure was logged, and is not logged again.
     is_failing: AtomicBool,
 }
 

@@ -37,7 +37,7 @@ struct Inner {
 struct RingState {
     revision: Option<Revision>,
     left_out: Vec<String>,
-    /// Whether the failure was logged.
+    /// Whether the last update failed. Then the failure was logged, and is not logged again.
     is_failing: bool,
 }
 

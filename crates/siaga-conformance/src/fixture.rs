@@ -303,7 +303,7 @@ pub fn layers() -> Vec<Layer> {
     ]
 }
 
-/// All areas of the fixture, and the larger areas into which they dissolve.
+/// The outlines of all areas of the fixture, of the larger areas that contain them, and of the cities.
 #[must_use]
 pub fn outlines() -> AreaLayer {
     let areas = Arc::new(areas());

@@ -68,7 +68,7 @@ impl FreshStore for File {
     }
 }
 
-/// Keeps the file as long as its store. A decorator without changes, so it also tests that each method is delegated.
+/// Keeps the file as long as its store. Also tests that each method is delegated, because this decorator changes nothing.
 #[derive(Debug)]
 struct WithFile {
     store: Arc<dyn Store>,

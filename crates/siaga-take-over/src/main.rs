@@ -8,8 +8,8 @@
 //! | `reports.rs` | `cognicity.all_reports`, `cognicity.partners`, `grasp.cards`, `grasp.reports` |
 //! | `gauges.rs` | `floodgauge.reports` |
 //!
-//! The program streams rows, and keeps only identifiers in memory to which other tables refer. It leaves out and counts each row
-//! or value that the folder would reject, so that one wrong row among millions does not stop the copy.
+//! The program streams rows, and keeps in memory only the identifiers that other tables refer to. It leaves out and counts each
+//! row or value that the folder would reject, so that one wrong row among millions does not stop the copy.
 
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 

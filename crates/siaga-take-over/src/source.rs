@@ -91,8 +91,8 @@ impl From<WriteError> for Refused {
     }
 }
 
-/// A query for the rows of a table. It returns each row as JSON, its geometry as WKB or null, and its name in messages. JSON,
-/// because installations have different columns: missing columns are read as null.
+/// A query for the rows of a table. It returns each row as JSON, its geometry as WKB or null, and its name in messages. Rows are
+/// JSON, because installations have different columns: missing columns are read as null.
 pub(super) struct Table {
     /// The name, with its schema.
     pub(super) name: &'static str,

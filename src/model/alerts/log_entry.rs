@@ -9,7 +9,7 @@ pub struct LogEntry {
     pub at: Timestamp,
     /// When the store received the change: [`FloodChange::received`](crate::model::FloodChange::received).
     pub received: Timestamp,
-    /// The state; `None`: cleared.
+    /// The state; `None` if it was cleared.
     pub state: Option<FloodState>,
     /// The time of the first entry of its run: a series of entries with the same, confirmed state.
     pub run: Timestamp,

@@ -67,7 +67,7 @@ pub struct Message {
     pub sent: Timestamp,
     /// When it expires, to the second.
     pub expires: Timestamp,
-    /// When readers first see the message: a renewal [`SETTLING`](super::SETTLING) after it was sent, others once they are stored.
+    /// When readers first see the message: a renewal [`SETTLING`](super::SETTLING) after it was sent, others once it is stored.
     pub shown_from: Timestamp,
     /// When the state was last set before the message was sent.
     pub last_confirmed: Timestamp,

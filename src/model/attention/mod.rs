@@ -108,7 +108,7 @@ pub(crate) struct AttentionInput<'s> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Attention {
     pub(crate) area_id: AreaId,
-    /// Newest first.
+    /// The reasons, newest first.
     pub(crate) reasons: Vec<Reason>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) suggested: Option<Suggestion>,
@@ -150,7 +150,7 @@ pub(crate) struct Evidence {
     pub(crate) report_ids: Vec<ReportKey>,
     pub(crate) first: Timestamp,
     pub(crate) last: Timestamp,
-    /// In centimetres, in the order of the reports.
+    /// The reported depths in centimetres, in the order of the reports.
     pub(crate) depths: Vec<f64>,
     pub(crate) gauges: Vec<String>,
 }
@@ -278,7 +278,7 @@ fn reports_reason(reports: &[&Report], waiting: &HashSet<ReportKey>) -> Reason {
     }
 }
 
-/// Returns the reported depth in centimetres.
+/// Returns the reported depth in centimetres; `None` if it is absent, or not from 0 to 10,000.
 pub(crate) fn flood_depth(report: &Report) -> Option<f64> {
     let data: Value = serde_json::from_str(report.content.report_data.as_ref()?.get()).ok()?;
     data.get("flood_depth")?.as_f64().filter(|depth| (0.0..=10_000.0).contains(depth))

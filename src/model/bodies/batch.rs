@@ -13,7 +13,7 @@ pub(crate) struct BatchBody {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BatchItemBody {
     pub(crate) area: AreaName,
-    /// `None` clears the state.
+    /// The new state; `None` clears the state.
     pub(crate) state: Option<FloodState>,
     pub(crate) after: Condition,
 }

@@ -46,7 +46,7 @@ impl Arcs {
 
 struct Cutter {
     arcs: Arcs,
-    /// Arcs by one of their inner nodes, which lies on exactly one arc, except where a line touches itself.
+    /// Each arc with inner nodes, stored at one of them. Such a node lies on one arc only, except where a line touches itself.
     at_node: Vec<Vec<ArcIndex>>,
     /// Arcs without inner nodes, by their two ends in ascending order.
     edges: FxHashMap<[NodeId; 2], ArcIndex>,

@@ -11,7 +11,7 @@ use super::winding::Winding;
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
     pub(super) kind: ChainKind,
-    /// Its nodes. In a ring, the last node equals the first.
+    /// The nodes of the chain. In a ring, the last node equals the first.
     pub(super) span: Range<usize>,
 }
 

@@ -28,7 +28,7 @@ pub fn dissolved(surfaces: &[Geometry<'_>], groups: &[usize], count: usize) -> V
     members.iter().map(|surfaces| union(surfaces)).collect()
 }
 
-/// Returns the union of the surfaces, with its rings cut into simple ones.
+/// Returns the union of the surfaces. Cuts its rings into simple rings, in which no position occurs twice.
 fn union(surfaces: &[Geometry<'_>]) -> MultiPolygon<f64> {
     let contours = join_closed(border(surfaces));
     let options = IntOverlayOptions::keep_all_points();
@@ -42,7 +42,7 @@ fn union(surfaces: &[Geometry<'_>]) -> MultiPolygon<f64> {
     polygons(simple_rings(&sides.collect::<Vec<_>>()))
 }
 
-/// Directed sides with their count, negative for the opposite direction.
+/// How often each directed side occurs. A negative number counts the opposite direction.
 type Sides = FxHashMap<[IntPoint; 2], i32>;
 
 /// Returns the sides of the surfaces, with the surface on their left. Sides shared by two neighbours cancel out.

@@ -17,9 +17,9 @@ pub(super) type Side = GeomWithData<Line<f64>, (usize, usize)>;
 
 const LEAST: usize = 3;
 
-/// Returns the faulty arcs of each ring. A ring is faulty where it collapses, is inside out, crosses itself or another ring, or
-/// touches one except at a shared corner. If no ring is faulty, returns the arcs of rings that lie inside or outside the wrong
-/// ring. Costs O(n log n) for n sides, if a line to the east meets few of them.
+/// Returns the faulty arcs of each ring. A ring is faulty where it collapses, is inside out, or crosses or touches itself or
+/// another ring; rings may touch at a shared corner. If no ring is faulty, returns the arcs of rings that lie inside or outside
+/// the wrong ring. Costs O(n log n) for n sides, if a line from a ring to the east meets few of them.
 pub(super) fn faults(rings: &[Ring]) -> Vec<BTreeSet<usize>> {
     let mut faults = vec![BTreeSet::new(); rings.len()];
     for (number, ring) in rings.iter().enumerate() {

@@ -41,7 +41,7 @@ pub struct Grid {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Lines {
-    /// Equidistant lines: lines per degree, and degrees per line.
+    /// Equidistant lines: `density` lines per degree, and `scale` degrees per line.
     Even { density: Coord<f64>, scale: Coord<f64> },
     /// A line through each coordinate, ascending.
     Exact { x: Vec<f64>, y: Vec<f64> },

@@ -15,8 +15,7 @@ const NONE: NodeId = NodeId::MAX;
 /// A junction is a node at which chains part: two chains pass through it with different neighbours, or a line ends there. Between
 /// junctions, chains are either equal or disjoint, so they are cut only at junctions.
 ///
-/// A node where a chain touches only itself is not a junction, as in the reference implementation of TopoJSON: lines are compared
-/// with lines, and rings with rings and lines.
+/// A node where a chain touches only itself is not a junction, as in the reference implementation of TopoJSON.
 #[derive(Debug, Default)]
 pub(super) struct Junctions {
     pub(super) found: Vec<bool>,

@@ -136,7 +136,7 @@ pub async fn a_waiting_report_is_hidden_until_a_moderator_shows_it(fresh: &dyn F
     assert_eq!(log(&*store, 0, None, 10).await.len(), 1);
 }
 
-/// Creates a report that waits for review for each sender and suspicion, and returns the keys of the reports.
+/// Creates one report that waits for review for each item of `senders`, and returns the keys of the reports.
 async fn waiting_reports(store: &dyn Store, senders: &[(Option<u8>, bool)]) -> Vec<u64> {
     let holder = cards()[0].holder.clone();
     let mut keys = Vec::new();

@@ -1,4 +1,4 @@
-//! Figures about the data for an operator.
+//! Numbers about the data, for an operator.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -41,7 +41,7 @@ fn document(options: Options, layer: AlertLayer) -> String {
     String::from_utf8(encoded(&*format, &Layer::Alerts(layer))).unwrap()
 }
 
-/// The messages about a flood that rises from one state to another, is confirmed, and ends.
+/// Returns the messages about a flood that rises from one state to another, is confirmed, and ends.
 fn chain(area: Area) -> Vec<AlertLayer> {
     let start = fixture::now().saturating_sub(Duration::from_hours(8));
     let at = |minute| start.saturating_add(Duration::from_mins(minute));
@@ -62,7 +62,7 @@ fn chain(area: Area) -> Vec<AlertLayer> {
     chain.into_iter().map(layer).collect()
 }
 
-/// The message at an index of a chain, as a document.
+/// Returns the message at an index of `chain` as a document.
 fn written(index: usize, options: Options) -> String {
     document(options, chain(fixture::areas()[2].clone()).remove(index))
 }

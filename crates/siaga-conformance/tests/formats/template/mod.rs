@@ -29,7 +29,7 @@ fn example(name: &str) -> Template {
     Template::new(name, &config.formats.template[name]).unwrap()
 }
 
-/// A folder with a template `x`, and a configuration that declares it for floods and reports.
+/// Creates a folder with a template `x`, and a configuration that declares the template for floods and reports.
 fn declared(source: impl AsRef<[u8]>, media_type: &str) -> (TempDir, Figment) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("template");
@@ -57,7 +57,7 @@ fn text(template: &Template, layer: &Layer) -> String {
     String::from_utf8(siaga_conformance::formats::encoded(template, layer)).unwrap()
 }
 
-/// The error of a template for a layer, with all causes.
+/// Returns the error of a template for a layer.
 fn failure(template: &Template, layer: &Layer) -> String {
     use siaga::formats::Format;
 
