@@ -47,8 +47,8 @@ fn area_on_sphere(ring: impl Iterator<Item = Coord<f64>> + Clone) -> f64 {
     ring.clone().zip(ring.skip(1)).map(|(from, to)| under(from, to)).sum()
 }
 
-/// Returns the area between the equator and the great circle from one position to another. It is negative if the circle either runs
-/// west or lies south of the equator.
+/// Returns the area between the equator and the great circle from one position to another. It is negative if the circle either
+/// runs west or lies south of the equator.
 fn under(from: Coord<f64>, to: Coord<f64>) -> f64 {
     let half = |degrees: f64| (degrees.to_radians() / 2.0).tan();
     let (from_height, to_height) = (half(from.y), half(to.y));
