@@ -1,4 +1,4 @@
-//! The initial data set of a store, by name: compiled in (`demo`), `empty`, or a folder.
+//! Loads the initial data set of a store by name: compiled in (`demo`), `empty`, or a folder.
 
 use super::{demo, folder};
 use crate::data::folder::{Dataset, DatasetError, Folder, FolderRules};
@@ -7,8 +7,8 @@ use crate::model::Timestamp;
 impl Dataset {
     /// Loads the data set `name`: `demo`, `empty`, or else the folder at that path.
     ///
-    /// `demo` has the same areas in every call; its flood is current at `now`. A folder is read as [`Folder`] describes, by
-    /// `rules`; its rows may refer only to rows in the folder. Stops at the first wrong row.
+    /// `demo` has the same areas in every call; its flood is current at `now`. [`Folder`] describes how a folder is read; `rules`
+    /// limit its cards and reports. Rows may refer only to rows in the same folder. Stops at the first wrong row.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
 //! The demo: the compiled-in data folder `demo/`, with an imaginary flood in a city in the shape of Jakarta.
 //!
-//! Names of cities and kelurahan are real, everything else is made up. Its times are moved to the present when it is read.
+//! Names of cities and kelurahan are real, everything else is made up. Reading the demo moves its times to the present.
 
 use crate::data::folder::{self, Dataset, DatasetError, Folder, FolderFile};
 use crate::model::Timestamp;
@@ -17,15 +17,15 @@ const FILES: [(FolderFile, &str); 9] = [
     (FolderFile::Cards, include_str!("../../demo/cards.csv")),
 ];
 
-/// The time in the files that becomes the present when the demo is read. The files also have reports and readings of the three
-/// days after it, which stores hide until their time comes.
+/// The time in the files that becomes the present when the demo is read. The files also have reports and readings with later
+/// times, up to three days; stores hide them until then.
 const PRESENT: &str = "2016-01-01T00:00:00Z";
 
 pub(crate) fn folder() -> Folder {
     Folder::built_in("demo", &FILES)
 }
 
-/// Returns the data of the demo. Its flood states, reports and readings are as old as they were at `PRESENT`.
+/// Returns the data of the demo. At `now`, its flood states, reports and readings are as old as they were at `PRESENT`.
 pub(crate) fn dataset(now: Timestamp) -> Result<Dataset, DatasetError> {
     let present = Timestamp::parse(PRESENT).unwrap_or(now);
     let mut demo = folder::dataset(&folder(), present)?;

@@ -1,4 +1,4 @@
-//! Data from folders: places and reports of an installation, texts of a country, and the demo.
+//! Reads data from folders: places and reports of an installation, texts of a country, and the demo.
 
 pub(crate) mod country;
 mod dataset;

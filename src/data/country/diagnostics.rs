@@ -6,10 +6,10 @@ use std::fmt;
 /// The maximum number of recorded faults.
 const MAX_FAULTS: usize = 20;
 
-/// The wrong, missing and unknown entries of a country's folder.
+/// Collects the faults in a country's folder: wrong, missing and unknown entries.
 #[derive(Debug, Default)]
 pub(super) struct CountryDiagnostics {
-    /// At most [`MAX_FAULTS`]: file below the folder, line from 1 (`None` if the reason states the place), and reason.
+    /// At most [`MAX_FAULTS`] entries: file in the folder, line from 1 (`None` if the reason states the place), and reason.
     faults: Vec<(String, Option<u64>, String)>,
     count: usize,
 }

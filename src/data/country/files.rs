@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::CountryDiagnostics;
 
-/// In bytes.
+/// The maximum size of a file in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
 const BUILT_IN: [(&str, &str); 5] = [
@@ -41,7 +41,7 @@ impl Files {
         text.ok()
     }
 
-    /// Reads a file without its byte order mark; fails if it has more than `MAX_BYTES`.
+    /// Reads a file without its byte order mark. Fails if the file has more than `MAX_BYTES`.
     fn read(&self, name: &str) -> io::Result<Cow<'static, str>> {
         let Self::Folder(folder) = self else {
             let file = BUILT_IN.iter().find(|(known, _)| *known == name);
@@ -56,7 +56,7 @@ impl Files {
         Ok(Cow::Owned(text))
     }
 
-    /// Parses a TOML file whose entries are checked afterwards. Records a fault if it is malformed.
+    /// Parses a TOML file, whose entries the caller must check. Records a fault if the file is malformed.
     pub(super) fn toml<'f, T: DeserializeOwned>(
         &self,
         file: &'static str,
@@ -74,7 +74,7 @@ impl Files {
         }
     }
 
-    /// Records the files in a subfolder that are not `known`, except hidden ones.
+    /// Records a fault for each file in a subfolder that is not in `known`. Ignores hidden files.
     pub(super) fn note_unknown(
         &self,
         subfolder: &str,
@@ -91,7 +91,7 @@ impl Files {
     }
 }
 
-/// Reads from the built-in country, whose validity a test checks.
+/// Reads from the built-in country. Cannot fail, because a test checks that the built-in country is valid.
 pub(super) fn built_in<T>(read: impl FnOnce(&Files, &mut CountryDiagnostics) -> Option<T>) -> T {
     let mut diagnostics = CountryDiagnostics::default();
     read(&Files::BuiltIn, &mut diagnostics)
@@ -105,7 +105,7 @@ pub(super) struct Toml<'f> {
 }
 
 impl Toml<'_> {
-    /// Records a fault of the entry with this span, by its line.
+    /// Records a fault on the line where the span begins.
     pub(super) fn note(&mut self, span: Range<usize>, reason: impl fmt::Display) {
         let before = self.text.get(..span.start).unwrap_or_default();
         self.diagnostics.note(self.file, Some(1 + before.matches('\n').count() as u64), reason);

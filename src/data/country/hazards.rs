@@ -15,12 +15,12 @@ use crate::model::{Attribute, DisasterType, Hazard, Hazards, ReportType};
 
 const FILE: &str = "hazards.toml";
 
-/// The maximum length of a list.
+/// The maximum number of hazards, of attributes, and of the report types of a hazard.
 const MAX_ENTRIES: usize = 100;
-/// In characters.
+/// The maximum length of an icon in characters.
 const MAX_ICON: usize = 2_000;
 const HIGHEST_CODE: u32 = 99;
-/// The limit of the parameter `timeperiod` of `/reports`.
+/// The maximum `window`: the same as the limit of the parameter `timeperiod` of `/reports`.
 const MAX_WINDOW: Duration = Duration::from_hours(7 * 24);
 const KEY: &str = "must be a name of 1 to 64 letters, digits and _";
 
@@ -88,7 +88,7 @@ pub(super) fn read(files: &Files, diagnostics: &mut CountryDiagnostics) -> Optio
 }
 
 impl AttributeEntry {
-    /// Returns which values the attribute accepts, and notes a wrong kind or highest value.
+    /// Returns the kind of values that the attribute accepts. Records a fault if `kind` or `highest` is wrong.
     fn accepts(&self, toml: &mut Toml<'_>) -> Option<Accepts> {
         let (kind, highest) = (&self.kind, self.highest.as_ref().map(|highest| *highest.get_ref()));
         let codes = highest.unwrap_or_default().into();
@@ -119,7 +119,7 @@ impl AttributeEntry {
         Some(accepts)
     }
 
-    /// Whether the form asks for the attribute. It never asks for a place, because it has its own field for places.
+    /// Whether the report form asks for the attribute. Never for a place: the form has a separate field for places.
     fn is_asked(&self, toml: &mut Toml<'_>) -> bool {
         let is_place = self.kind.get_ref() == "place";
         if let Some(asked) = &self.asked {
@@ -131,7 +131,7 @@ impl AttributeEntry {
 }
 
 impl HazardEntry {
-    /// Returns the hazard, if its disaster is known. `others` are the hazards before it in the file.
+    /// Returns the hazard; `None` if its name is no disaster type. `others` are the earlier hazards in the file.
     fn read(self, others: &[Hazard], attributes: &HashSet<String>, toml: &mut Toml<'_>) -> Option<Hazard> {
         let Self { name, colour, window, icon, report } = self;
         let disaster = name.get_ref().parse::<DisasterType>();
@@ -187,7 +187,7 @@ fn is_path(text: &str) -> bool {
     (2..=MAX_ICON).contains(&text.len()) && text.starts_with(['M', 'm']) && text.bytes().all(allowed)
 }
 
-/// The group `hazards` of the texts that a country with these hazards needs.
+/// Returns the names of all texts that these hazards need in each language: the group `hazards`, with empty texts.
 pub(super) fn required_texts(hazards: &Hazards) -> Value {
     let texts = |names: Vec<String>| names.into_iter().map(|name| (name, "")).collect::<Value>();
     let names = hazards.disasters().map(|disaster| disaster.name().to_owned());
@@ -215,8 +215,8 @@ impl Default for Hazards {
 }
 
 impl Translations {
-    /// Returns the hazards for the script of a page, in this language: name, colour, icon, window in seconds and types of each
-    /// hazard, and name, kind and words of each attribute.
+    /// Returns the hazards for the script of a page, in this language. Each hazard has name, colour, icon, window in seconds and
+    /// types; each attribute has name, kind and words.
     pub(crate) fn hazards(&self, hazards: &Hazards) -> Value {
         let words = self.group("hazards");
         let hazard = |Hazard { disaster, reports, icon, colour, window }: &Hazard| {
@@ -241,7 +241,7 @@ impl Translations {
         json!({ "hazards": all.collect::<Value>(), "attributes": attributes.collect::<Value>() })
     }
 
-    /// Returns the name of the type of a report, or else of its disaster, or else the code of the disaster.
+    /// Returns the name of a report's type. Falls back to the name of its disaster, then to the code of the disaster.
     pub(crate) fn hazard(&self, disaster: DisasterType, data: &Value) -> String {
         let words = self.group("hazards");
         let type_name = data["report_type"].as_str().and_then(|name| words["types"][name].as_str());
@@ -264,7 +264,7 @@ impl Translations {
         report.attributes.iter().filter_map(fact).collect()
     }
 
-    /// Describes the value of an attribute; `None` if it has no readable value.
+    /// Describes the value of an attribute; `None` if the value has the wrong type, or the kind has no description.
     fn value_text(&self, attribute: &Attribute, value: &Value) -> Option<String> {
         let words = &self.group("hazards")["attributes"][&attribute.name];
         let code = |value: &Value| Some(words[&value.as_u64()?.to_string()].as_str()?.to_owned());

@@ -5,12 +5,12 @@ use serde_json::Value;
 
 use super::translations::Translations;
 
-/// In characters: Google truncates longer events.
+/// The maximum length of the text `event` in characters. Google truncates longer ones.
 const MAX_EVENT: usize = 34;
-/// In characters without the area's name; with a name of 49 characters, a headline has at most 140.
+/// The maximum length of a headline without the area's name, in characters. With a name of 49 characters, it has at most 140.
 const MAX_HEADLINE: usize = 90;
 
-/// A language has all words of alerts, or none. Without them, alerts do not use the language.
+/// The group with the words of alerts. A language has all of these words or none; alerts skip languages without them.
 pub(super) const GROUP: &str = "messages";
 
 /// Checks the words of alerts in a language; calls `note` with the path of each wrong text, and the rule that it breaks.
@@ -36,13 +36,13 @@ pub(super) fn check(code: &str, words: &Value, mut note: impl FnMut(&str, String
     }
 }
 
-/// Whether a text is a pattern of `strftime`.
+/// Whether a text is a valid pattern for `strftime`.
 pub(super) fn is_time(pattern: &str) -> bool {
     StrftimeItems::new(pattern).all(|item| item != Item::Error)
 }
 
 impl Translations {
-    /// The words of alerts: `language`, `event`, `exercise`, and a group for each message.
+    /// Returns the words of alerts: `language`, `event`, `exercise`, and a group for each message.
     pub(crate) fn messages(&self) -> &Value {
         self.group(GROUP)
     }

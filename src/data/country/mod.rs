@@ -7,7 +7,8 @@
 //! | `regions.csv` | cities and provinces by which requests can select |
 //! | `texts/<language>.json` | the texts of pages and alerts, in groups |
 //!
-//! The folder `country/id` is built in, and used unless `country.folder` is set. Its texts are the reference for all others.
+//! The folder `country/id` is compiled in, and used unless `country.folder` is set. All languages must have the same texts as it
+//! has.
 
 mod diagnostics;
 mod files;
@@ -34,17 +35,17 @@ use crate::model::{Hazards, Regions};
 
 const MAX_LANGUAGES: usize = 20;
 
-/// Replaced codes of languages and their successors (BCP 47). Old phones still send them.
+/// Deprecated language codes and their replacements (BCP 47). Old phones still send the deprecated codes.
 const OLD_CODES: [(&str, &str); 5] = [("in", "id"), ("iw", "he"), ("ji", "yi"), ("jw", "jv"), ("mo", "ro")];
 
-/// The content of a country's folder.
+/// The files and subfolders of a country's folder.
 const FILES: [&str; 4] = ["country.toml", "hazards.toml", "regions.csv", "texts"];
 
 #[derive(Clone, Debug)]
 pub(crate) struct Country {
-    /// At least one, the country's own first.
+    /// At least one. The country's own language is first.
     languages: Vec<Arc<Translations>>,
-    /// Further codes of these languages, in lower case.
+    /// Further codes, in lower case, with the code of the language.
     aliases: BTreeMap<String, String>,
     time_zone: Tz,
     emergency: Option<String>,
@@ -63,7 +64,7 @@ struct General {
 }
 
 impl General {
-    /// Records faults, and returns the time zone.
+    /// Records the faults of `country.toml`, and returns the time zone.
     fn check(&self, toml: &mut Toml<'_>) -> Option<Tz> {
         let zone = self.time_zone.get_ref().parse().ok();
         let reason = "time_zone must be a time zone of the IANA's such as Asia/Jakarta";
@@ -121,7 +122,7 @@ impl Country {
         files.note_unknown("texts/", &texts, "is not a language of country.toml", diagnostics);
         let regions = regions::read(files, diagnostics);
         let before = diagnostics.count();
-        // The required texts depend on the hazards.
+        // Checks texts only if the hazards have no faults, because the required texts depend on the hazards.
         let hazards = hazards::read(files, diagnostics).filter(|_| diagnostics.count() == before)?;
         let reference = translations::reference(&hazards, diagnostics)?;
         let mut languages: Vec<Arc<Translations>> = Vec::new();
@@ -151,13 +152,13 @@ impl Country {
         self.emergency.as_deref()
     }
 
-    /// The country's own language first.
+    /// Returns all languages. The country's own language is first.
     pub(crate) fn languages(&self) -> &[Arc<Translations>] {
         &self.languages
     }
 
-    /// Finds a language by the tags of phones and networks: `id`, `ID`, `id-ID`, `id_ID`, an old code such as `in`, or an alias
-    /// of the country.
+    /// Finds a language by a tag from a phone or network: `id`, `ID`, `id-ID`, `id_ID`, a deprecated code such as `in`, or an
+    /// alias of the country.
     pub(crate) fn language(&self, tag: &str) -> Option<&Arc<Translations>> {
         let code = tag.trim().split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
         let find = |code: &str| self.languages.iter().find(|texts| texts.code() == code);
@@ -166,7 +167,7 @@ impl Country {
         find(&code).or_else(alias).or_else(old)
     }
 
-    /// The country's own language.
+    /// Returns the country's own language.
     pub(crate) fn main(&self) -> &Arc<Translations> {
         &self.languages[0]
     }

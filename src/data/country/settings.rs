@@ -12,7 +12,7 @@ use super::Country;
 pub struct CountrySettings {
     /// A folder with hazards, texts and regions. **Default: none**, for Indonesia
     pub folder: Option<PathBuf>,
-    /// The content of the folder, or else the built-in country, which is read on first use.
+    /// The country from the folder. Without a folder: the built-in country, which is read on first use.
     #[serde(skip)]
     data: OnceLock<Arc<Country>>,
 }

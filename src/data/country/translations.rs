@@ -11,24 +11,24 @@ use super::hazards::required_texts;
 use super::messages::{self, is_time};
 use crate::model::{Hazards, Members, Timestamp};
 
-/// The texts in one language, in groups: one for each page, and shared ones.
+/// The texts in one language, in groups. Each page has a group, and some groups are shared.
 #[derive(Clone, Debug)]
 pub(crate) struct Translations {
     code: String,
-    /// Complete: texts that the language lacks come from the country's first language.
+    /// Complete: texts that are missing in this language are copied from the country's first language.
     groups: Value,
     /// Whether the language has the words of alerts.
     has_messages: bool,
 }
 
-/// Returns the texts that a country with these hazards needs, in the first language of the built-in country.
+/// Returns the texts that each language of a country with these hazards needs. Their placeholders are the allowed ones.
 pub(super) fn reference(hazards: &Hazards, diagnostics: &mut CountryDiagnostics) -> Option<Value> {
     let mut reference = json("texts/id.json", &Files::BuiltIn, diagnostics)?;
     reference["hazards"] = required_texts(hazards);
     Some(reference)
 }
 
-/// Reads a file of JSON, and notes members that occur twice.
+/// Reads a JSON file, and records a fault for each member that occurs twice.
 fn json(file: &str, files: &Files, diagnostics: &mut CountryDiagnostics) -> Option<Value> {
     let text = files.text(file, diagnostics)?;
     match serde_json::from_str(&text) {
@@ -110,7 +110,7 @@ impl Translations {
         self.has_messages
     }
 
-    /// Formats a time for people, in a time zone.
+    /// Formats a time for readers in a time zone.
     pub(crate) fn moment(&self, moment: Timestamp, zone: Tz) -> String {
         self.format_time(self.text("time", "moment"), moment, zone)
     }
@@ -124,7 +124,8 @@ impl Translations {
 }
 
 impl TranslationsReader<'_> {
-    /// Merges the texts of an entry with `fallback`. Returns `None` only after a fault was recorded.
+    /// Returns the texts at a path: those of `own`, and missing ones from `fallback`. Returns `None` only after recording a
+    /// fault.
     fn merge(
         &mut self,
         known: &Value,
@@ -133,7 +134,7 @@ impl TranslationsReader<'_> {
         path: &str,
     ) -> Option<Value> {
         let Some(own) = own else {
-            // An alert in two languages would mislead, so words of alerts have no fallback.
+            // The words of alerts have no fallback, because an alert in two languages would mislead.
             let fallback = fallback.filter(|_| !path.starts_with("messages."));
             if fallback.is_none() {
                 self.note(path, "is missing");
@@ -176,7 +177,7 @@ impl TranslationsReader<'_> {
         }
     }
 
-    /// Records a fault if a text is empty, or has placeholders that the reference does not have.
+    /// Records a fault if a text is empty, has a stray brace, or has a placeholder that the reference does not have.
     fn check(&mut self, path: &str, text: &str, reference: &str) {
         if text.trim().is_empty() {
             self.note(path, "must be a text that is not empty");

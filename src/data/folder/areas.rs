@@ -15,7 +15,7 @@ use crate::model::{
 
 impl Folder {
     /// Reads the local areas. Fails on duplicate identifiers. An area without `city` gets the city of `cities.geojson` that
-    /// contains a place inside the area; an area outside all cities is noted.
+    /// contains a point inside the area. Notes areas outside all cities.
     pub fn areas<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<Area>) -> Result<(), E>,
@@ -39,7 +39,8 @@ impl Folder {
         geojson_file::read(self, FolderFile::Areas, make, each)
     }
 
-    /// Reads the cities, to find those of areas without `city`. Ignores faults: they are reported when the cities are imported.
+    /// Reads the cities, to find the city of an area without `city`. Finds none if a city is wrong: importing the cities reports
+    /// it.
     fn cities_to_locate(&self) -> Locator {
         let folder = Self { repair: self.repair, ..Self::new(self.path.clone(), self.built_in) };
         let mut cities: Vec<Arc<Region>> = Vec::new();
@@ -71,10 +72,10 @@ fn area(feature: &Feature<'_>) -> Result<Area, String> {
     })
 }
 
-/// Properties that responses add to areas. Not attributes: only files made from responses have them.
+/// Properties that responses add to areas. A file made from a response has them; they are not attributes of the area.
 const STATE: [&str; 5] = ["state", "last_updated", "flooded_since", "confirmed", "over_since"];
 
-/// Returns the members of the property `attributes`, and all unknown properties.
+/// Returns the attributes: the members of the property `attributes`, and all unknown properties.
 fn attributes(feature: &Feature<'_>) -> Result<Option<Attributes>, String> {
     const NAME: &str = "attributes";
     let is_known = |name: &str| PROPERTIES.contains(&name) || STATE.contains(&name);
@@ -112,7 +113,7 @@ struct Properties<'a> {
 }
 
 impl FolderWriter {
-    /// Begins `areas.geojson`.
+    /// Starts writing `areas.geojson`.
     pub fn areas(&self) -> Result<GeoJsonWriter<Area>, WriteError> {
         self.features(FolderFile::Areas)
     }

@@ -7,11 +7,11 @@ use super::{Folder, FolderFile, FolderRow, geojson_file};
 use crate::data::folder::DatasetError;
 use crate::model::{BasemapFeature, BasemapKind, BasemapShape, BasemapShapeType};
 
-/// Limits a server's memory: a position takes about 120 bytes if roads are short.
+/// The maximum number of positions. Limits a server's memory: a position takes about 120 bytes if roads are short.
 const MAX_POSITIONS: usize = 5_000_000;
 
 impl Folder {
-    /// Reads the base map; positions beyond `MAX_POSITIONS` are a fault.
+    /// Reads the base map. More than `MAX_POSITIONS` positions are a fault.
     pub(crate) fn basemap<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<BasemapFeature>) -> Result<(), E>,
@@ -36,7 +36,7 @@ fn basemap_feature(feature: &Feature<'_>) -> Result<BasemapFeature, String> {
     let geometry = feature.geometry()?;
     let shape = match kind.form() {
         BasemapShapeType::Points => BasemapShape::Point(place(geometry)?),
-        // The area is only drawn, so faults of its rings are ignored.
+        // Ignores faults of the rings, because the map only draws the area.
         BasemapShapeType::Areas => BasemapShape::Areas(close_rings(geometry)?.0),
         BasemapShapeType::Lines => BasemapShape::Lines(lines(geometry, kind)?),
     };
@@ -54,7 +54,7 @@ fn lines(geometry: &GeometryValue, kind: BasemapKind) -> Result<Vec<LineString<f
     }
 }
 
-/// Returns the number of positions.
+/// Counts the positions of a shape.
 fn count(shape: &BasemapShape) -> usize {
     match shape {
         BasemapShape::Lines(lines) => lines.iter().map(|line| line.0.len()).sum(),

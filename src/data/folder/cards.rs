@@ -41,7 +41,7 @@ fn card(row: Line, rules: &FolderRules) -> Result<Card, String> {
     Ok(Card { pkey: pkey(row.pkey.trim())?, id, holder, report, created_at: None })
 }
 
-/// The number of a card must fit into a signed 64-bit database column.
+/// Parses the number of a card, which must fit into a signed 64-bit database column.
 fn pkey(text: &str) -> Result<u64, String> {
     const ALLOWED: std::ops::RangeInclusive<u64> = 1..=ReportKey::MAX;
     let number = digits(without_zero_fraction(text)).filter(|number| ALLOWED.contains(number));
@@ -59,7 +59,7 @@ fn network_data(text: &str) -> Result<Option<Box<RawValue>>, String> {
 }
 
 impl FolderWriter {
-    /// Begins `cards.csv`.
+    /// Starts writing `cards.csv`.
     pub fn cards(&self) -> Result<CsvWriter<Card>, WriteError> {
         self.rows::<_, Line>(FolderFile::Cards)
     }

@@ -13,10 +13,10 @@ use super::{Folder, FolderFile, FolderRow};
 use crate::data::folder::DatasetError;
 use crate::model::{NAME, Timestamp, is_name, without_zero_fraction};
 
-/// In bytes. Limits memory if a quotation mark is left open.
+/// The maximum length of a row in bytes. Limits memory if a quotation mark is left open.
 const LONGEST: usize = 16 << 20;
 
-/// How many columns a message lists.
+/// The maximum number of columns that a message lists.
 const SHOWN: usize = 40;
 
 /// A row of text fields.
@@ -46,7 +46,7 @@ pub(super) use record;
 
 /// Reads each row of the file in order, converts it with `make` and passes it to `each`. Does nothing if there is no file.
 ///
-/// `make` returns the reason if the row is wrong. Ignored columns are noted. Holds one row at a time.
+/// `make` returns an error with the reason if the row is wrong. Notes ignored columns. Keeps one row at a time in memory.
 pub(super) fn read<R: Record, T, E: From<DatasetError>>(
     folder: &Folder,
     file: FolderFile,
@@ -55,9 +55,9 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
 ) -> Result<(), E> {
     let Some(mut source) = folder.source(file)? else { return Ok(()) };
     let beginning = source.fill_buf().map_err(|error| folder.unreadable(file, error))?;
-    let Separator { delimiter, prefix_length } = Separator::find(beginning, R::COLUMNS);
-    // The line break after the declaration is not consumed, so that its line is counted.
-    source.consume(prefix_length);
+    let Separator { delimiter, announcement } = Separator::find(beginning, R::COLUMNS);
+    // Leaves the line break after the declaration unread, so that the line numbers include the declaration.
+    source.consume(announcement);
     let fault = |line, reason: String| folder.fault(file, line, reason);
     let csv_error = |line, error: csv::Error| match error.into_kind() {
         csv::ErrorKind::Io(error) if matches!(error.get_ref(), Some(inner) if inner.is::<TooLong>()) => {
@@ -68,7 +68,7 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
     };
     let lines = RefCell::new(Lines::new());
     let input = ReadAhead { source, lines: &lines };
-    // Whitespace in a text is significant.
+    // Trims only the headers, because whitespace in a text is significant.
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).trim(Trim::Headers).from_reader(input);
     let known = [R::COLUMNS, R::OPTIONAL].concat();
     let headers = match_headers(reader.headers().map_err(|error| csv_error(1, error))?, &known);
@@ -115,12 +115,12 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
 
 struct Separator {
     delimiter: u8,
-    /// The length in bytes of a declaration at the beginning: `sep=;` on its own line, as spreadsheets write it.
-    prefix_length: usize,
+    /// The length in bytes of a declaration at the beginning, such as `sep=;` by a spreadsheet; 0 without a declaration.
+    announcement: usize,
 }
 
 impl Separator {
-    /// Uses the separator declared on the first line, or else the one by which that line has the most of `columns`.
+    /// Uses the separator that the first line declares. Without a declaration, the separator that finds the most `columns` in it.
     fn find(beginning: &[u8], columns: &[&str]) -> Self {
         let is_break = |byte: &u8| matches!(byte, b'\r' | b'\n');
         let start = beginning.iter().position(|byte| !is_break(byte)).unwrap_or(0);
@@ -139,13 +139,13 @@ impl Separator {
             let headers = reader.headers().map(|headers| match_headers(headers, columns)).unwrap_or_default();
             columns.iter().filter(|column| headers.iter().any(|known| known == **column)).count()
         };
-        // If several separators find equally many columns, `max_by_key` returns the last one.
+        // If several separators find equally many columns, `max_by_key` returns the last of these separators.
         let delimiter = [b'\t', b';', b','].into_iter().max_by_key(count_matches).unwrap_or(b',');
         Self { delimiter, prefix_length: 0 }
     }
 }
 
-/// Returns the headers. A header that differs from a `known` column only in case gets the name of the column, unless it is taken.
+/// Returns the headers. If a `known` column has no header, renames the first header that differs from the column only in case.
 fn match_headers(headers: &StringRecord, known: &[&str]) -> StringRecord {
     let mut named: Vec<&str> = headers.iter().collect();
     for column in known.iter().filter(|column| !headers.iter().any(|header| header == **column)) {
@@ -156,7 +156,7 @@ fn match_headers(headers: &StringRecord, known: &[&str]) -> StringRecord {
     named.into()
 }
 
-/// Returns a name; it may be empty.
+/// Returns a name; `None` if it is absent or empty.
 pub(super) fn name(column: &str, text: Option<String>) -> Result<Option<String>, String> {
     match text.filter(|text| !text.is_empty()) {
         Some(text) if !is_name(&text) => Err(format!("{column} must be {NAME}")),
@@ -173,7 +173,7 @@ pub(super) fn text(column: &str, text: String) -> Result<String, String> {
     }
 }
 
-/// Parses a number, which may have a fraction of zeros.
+/// Parses a value. If it is a number, it may have a fraction of zeros, such as `5.0`.
 pub(super) fn parse<T: FromStr<Err: Display>>(column: &str, text: &str) -> Result<T, String> {
     without_zero_fraction(text.trim()).parse().map_err(|error| format!("{column} {error}"))
 }
@@ -182,7 +182,7 @@ pub(super) fn moment(column: &str, text: &str) -> Result<Timestamp, String> {
     Timestamp::parse(text.trim()).map_err(|error| format!("{column} {error}"))
 }
 
-/// Records the bytes that the CSV reader reads ahead, to count lines. The reader's own count excludes empty lines before a row.
+/// Records the bytes that the CSV reader reads, to count lines: the CSV reader's own count excludes empty lines before a row.
 struct ReadAhead<'f, 'l> {
     source: Source<'f>,
     lines: &'l RefCell<Lines>,

@@ -12,10 +12,10 @@ use crate::model::{
     Observation, ObservedGauge, PartnerPost, Places, Region, Report, ReportDigest, ReportKey, Timestamp,
 };
 
-/// The content of a store. The flood log ascends in time and has only areas of `places`.
+/// The content of a store. The flood log refers only to areas of `places`.
 #[derive(Debug, Default)]
 pub struct Dataset {
-    /// Everything in [`Places`].
+    /// Areas, regions, cities and infrastructure.
     pub places: Places,
     /// Every change of a flood state, oldest first. The newest one of an area is its current state.
     pub flood_log: Vec<FloodChange>,
@@ -25,7 +25,7 @@ pub struct Dataset {
     pub reports: Vec<Report>,
     /// The hidden reports.
     pub hidden: BTreeSet<ReportKey>,
-    /// The remains of erased reports.
+    /// Records of erased reports, without their content.
     pub erased: Vec<ErasedReport>,
     /// The moderation log, oldest first.
     pub moderation: Vec<ModerationEntry>,
@@ -84,7 +84,7 @@ pub(crate) fn dataset(folder: &Folder, now: Timestamp) -> Result<Dataset, Datase
 }
 
 impl FolderWriter {
-    /// Writes the files of all places.
+    /// Writes the files of areas, regions, cities and infrastructure.
     pub fn places(&self, places: &Places) -> Result<(), WriteError> {
         write_all(self.areas()?, places.areas().iter(), GeoJsonWriter::<Area>::write)?.finish()?;
         for (writer, regions) in [(self.regions()?, places.regions()), (self.cities()?, places.cities())] {
@@ -95,7 +95,7 @@ impl FolderWriter {
     }
 }
 
-/// The caller must finish the returned writer.
+/// Writes all rows. The caller must finish the returned writer.
 fn write_all<'r, W, T: 'r>(
     mut writer: W,
     rows: impl IntoIterator<Item = &'r T>,
@@ -133,7 +133,7 @@ pub(super) fn places(folder: &Folder) -> Result<Places, DatasetError> {
     Ok(places.with_infrastructure(infrastructure))
 }
 
-/// Returns the log, oldest first. If an area has several entries with the same time, the last one in the file wins.
+/// Returns the log, oldest first. If an area has several entries with the same time, keeps the last one in the file.
 fn flood_log(folder: &Folder, areas: &AreaSet, now: Timestamp) -> Result<Vec<FloodChange>, DatasetError> {
     let mut log = collect(|each| folder.flood_states(areas, now, each))?;
     log.sort_by_key(|change| change.at);
@@ -144,7 +144,7 @@ fn flood_log(folder: &Folder, areas: &AreaSet, now: Timestamp) -> Result<Vec<Flo
     Ok(log)
 }
 
-/// Returns the gauges by identifier, with readings oldest first. If several readings have the same time, the last one wins.
+/// Returns the gauges, sorted by identifier, with readings oldest first. If readings have the same time, keeps the last one.
 fn gauges(folder: &Folder, locator: &Locator) -> Result<Vec<ObservedGauge>, DatasetError> {
     let mut gauges: BTreeMap<String, Gauge> = BTreeMap::new();
     folder.gauges(locator, |row: FolderRow<Gauge>| {
@@ -164,7 +164,7 @@ fn gauges(folder: &Folder, locator: &Locator) -> Result<Vec<ObservedGauge>, Data
     Ok(observed.collect())
 }
 
-/// Returns the reports except erased ones, and the keys of the hidden ones. Reports without a key get the next keys.
+/// Returns all reports that are not erased, and the keys of the hidden ones. Reports without a key get keys after the highest.
 fn reports(
     folder: &Folder,
     locator: &Locator,
@@ -200,7 +200,7 @@ fn reports(
     Ok((reports, hidden_keys))
 }
 
-/// Returns the cards, leaving out cards of erased reports. A card of an unknown report is a fault.
+/// Returns the cards. Leaves out cards of erased reports. A card that refers to an unknown report is a fault.
 pub(super) fn cards(
     folder: &Folder,
     reports: &HashSet<ReportKey>,
@@ -224,7 +224,7 @@ pub(super) fn cards(
     Ok(cards)
 }
 
-/// Reads the posts of partners; the report of each must be among `reports`.
+/// Reads the posts of the partner feed. A post whose report is not in `reports` is a fault.
 pub(super) fn partner_posts(
     folder: &Folder,
     reports: &HashSet<ReportKey>,

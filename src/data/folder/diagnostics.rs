@@ -14,11 +14,11 @@ pub(super) struct Diagnostics {
 }
 
 impl Folder {
-    /// Reads all files and returns up to `most` faults (more than 0), in the order of discovery. `now` is the latest time allowed
-    /// in the flood log.
+    /// Reads all files and returns up to `most` faults, in the order of discovery; `most` must be more than 0. `now` is the
+    /// latest time allowed in the flood log.
     ///
-    /// Skips a file if its rows refer to a file with faults, because most of its own faults would only follow from those. Keeps
-    /// only the places, and the identifiers of gauges and reports, in memory.
+    /// Skips a file if its rows refer to a file with faults, because these would cause most of its own faults. Keeps only the
+    /// places, and the identifiers of gauges and reports, in memory.
     #[must_use]
     pub(crate) fn check(&mut self, now: Timestamp, most: usize) -> Vec<DatasetError> {
         self.diagnostics = Some(Diagnostics { most, errors: Mutex::default() });
@@ -29,7 +29,7 @@ impl Folder {
         errors
     }
 
-    /// Reads all files to find their faults, but not files that depend on a faulty one.
+    /// Reads all files to find their faults. Skips files whose rows refer to a file with faults.
     fn read_all(&self, now: Timestamp) -> Result<(), DatasetError> {
         let places = places(self)?;
         self.basemap(|_| Ok::<_, DatasetError>(()))?;
@@ -77,7 +77,7 @@ impl Folder {
         })
     }
 
-    /// Records a fault and continues if the folder is being checked and the limit is not reached; returns the fault otherwise.
+    /// Records the fault and returns `Ok` while the folder is checked and the limit is not reached. Otherwise returns the fault.
     pub(super) fn skip_fault(&self, fault: DatasetError) -> Result<(), DatasetError> {
         let Some(Diagnostics { most, errors }) = &self.diagnostics else { return Err(fault) };
         let mut errors = errors.lock().unwrap_or_else(PoisonError::into_inner);

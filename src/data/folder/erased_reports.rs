@@ -17,7 +17,7 @@ record!(Line {
 });
 
 impl Folder {
-    /// Reads the remains of erased reports. Fails on duplicate keys.
+    /// Reads the records of erased reports. Fails on duplicate keys.
     pub fn erased_reports<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<ErasedReport>) -> Result<(), E>,
@@ -56,7 +56,7 @@ fn truth(column: &str, text: &str) -> Result<bool, String> {
 }
 
 impl FolderWriter {
-    /// Begins `erased_reports.csv`.
+    /// Starts writing `erased_reports.csv`.
     pub fn erased_reports(&self) -> Result<CsvWriter<ErasedReport>, WriteError> {
         self.rows::<_, Line>(FolderFile::ErasedReports)
     }

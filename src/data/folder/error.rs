@@ -6,7 +6,7 @@ use super::FolderFile;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatasetError {
-    /// The name is neither a generated data set nor a folder.
+    /// The name is not `demo`, not `empty`, and not a folder.
     #[error("siaga.dataset must be demo, empty or a folder, and {0:?} is no folder")]
     Unknown(String),
     /// There is no folder at the path.
@@ -17,7 +17,7 @@ pub enum DatasetError {
     NothingFound {
         /// The folder.
         path: PathBuf,
-        /// The names of the files in it.
+        /// The names of the other files in the folder.
         found: Vec<String>,
     },
     /// A file exists but cannot be read.
@@ -28,7 +28,7 @@ pub enum DatasetError {
         /// The cause.
         source: std::io::Error,
     },
-    /// A row of a file is wrong. Nothing is loaded then.
+    /// A row of a file is wrong. Siaga then loads nothing.
     #[error("{}, line {line}: {reason}", .path.display())]
     Row {
         /// The file.
@@ -40,7 +40,7 @@ pub enum DatasetError {
     },
 }
 
-/// Returns the names as a list for a message, cut after `SHOWN` names.
+/// Returns a list of the names for a message, at most `SHOWN` of them.
 fn listed(found: &[String]) -> String {
     const SHOWN: usize = 20;
 

@@ -13,19 +13,19 @@ use crate::model::{Members, NAME, TEXT_OR_WHOLE, Timestamp, is_name, whole_numbe
 /// A feature of a GeoJSON file.
 pub(super) struct Feature<'a> {
     pub(super) line: u64,
-    /// From 1.
+    /// The position of the feature in the file, from 1.
     number: u64,
     document: Document<'a>,
-    /// For each property, whether it was read.
+    /// Whether each property was read, in the order of the properties.
     read: RefCell<Vec<bool>>,
     notes: &'a RefCell<FileNotes>,
     repair: bool,
 }
 
-/// How many characters of an identifier, and how many properties, a message shows.
+/// The maximum number of characters of an identifier, and of properties, in a message.
 const SHOWN: usize = 40;
 
-/// A feature with unparsed properties, so that each may be nested as deep as the parser allows, as in requests.
+/// A feature whose properties are parsed one by one later, so that each may be nested as deep as in requests.
 #[derive(Deserialize)]
 struct Document<'a> {
     #[serde(rename = "type")]
@@ -57,11 +57,11 @@ impl<'a> Feature<'a> {
         Ok(Self { line, number, document, read, notes, repair: repairing })
     }
 
-    /// Identifies the feature in messages: `feature 5 (area_id 17)`.
+    /// Returns how messages name the feature, such as `feature 5 (area_id 17)`.
     pub(super) fn label(&self, identifier: &str) -> String {
         let number = self.number;
         match self.raw(identifier).map(RawValue::get) {
-            // The label includes only a text or a number, so that it is one line.
+            // Includes the identifier only if it is a text or a number, so that the label is one line.
             Some(raw)
                 if raw.len() > 2 && raw.starts_with('"') || raw.starts_with(|c: char| c.is_ascii_digit()) =>
             {
@@ -112,7 +112,7 @@ impl<'a> Feature<'a> {
         self.raw_properties().iter().map(|(name, value)| (name.as_str(), *value))
     }
 
-    /// The members of an object; none for any other value.
+    /// Returns the members of a property that is an object; no members for any other value.
     pub(super) fn members(&self, key: &str) -> Result<Vec<(String, &'a RawValue)>, String> {
         let object = self.raw(key).filter(|raw| raw.get().starts_with('{'));
         let read = object.map_or(Ok(Members::default()), |raw| serde_json::from_str(raw.get()));
@@ -186,7 +186,7 @@ impl<'a> Feature<'a> {
         format!("{key} is missing; the properties are [{}]: rename one of them, or add it", names.join(", "))
     }
 
-    /// Returns a name, and keeps whitespace around it, because clients send such names too.
+    /// Returns a name, including whitespace around it, because names in requests may have it too.
     pub(super) fn name(&self, key: &str) -> Result<String, String> {
         let name = self.string(key)?;
         match name.as_str() {
@@ -204,7 +204,7 @@ impl<'a> Feature<'a> {
         string(key, self.raw(key))
     }
 
-    /// Returns the geometry as a valid surface, repaired if the folder repairs geometry.
+    /// Returns the geometry as a valid surface. An invalid geometry is repaired if `repair` is set, and otherwise an error.
     pub(super) fn outline(&self) -> Result<MultiPolygon<f64>, String> {
         let geometry = self.geometry()?;
         if !self.repair {

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// Defines the files: name, property or column that identifies a row in messages, and content.
+/// Defines the files: name, the property or column that identifies a row in messages, and description.
 macro_rules! folder_files {
     ($($File:ident = $name:literal by $identifier:literal, $doc:literal;)+) => {
         /// A file of a [`Folder`](super::Folder).
@@ -13,10 +13,10 @@ macro_rules! folder_files {
         }
 
         impl FolderFile {
-            /// Every file of a data set, referenced files first.
+            /// Every file of a data set. Rows refer only to files that come earlier in this list.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$File),+];
 
-            /// Returns its name in the folder.
+            /// Returns the name of the file in the folder.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {

@@ -3,14 +3,14 @@ use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::data::folder::DatasetError;
 use crate::model::{Actor, AreaSet, FloodChange, Timestamp};
 
-/// The actor of changes whose row has none.
+/// The subject of changes whose row has no subject.
 const IMPORT: &str = "import";
 
 record!(Change { area_id, state, changed_at; username, subject });
 
 impl Folder {
-    /// Reads the log of flood states, in any order. Its areas must be in `areas`, and no change may be after `now`. If several
-    /// changes of an area have the same time, the last one wins.
+    /// Reads the log of flood states, whose rows may be in any order. Fails if an area is not in `areas`, or a change is after
+    /// `now`. If several changes of an area have the same time, the last one counts.
     pub fn flood_states<E: From<DatasetError>>(
         &self,
         areas: &AreaSet,
@@ -44,7 +44,7 @@ fn change(row: Change, areas: &AreaSet, now: Timestamp) -> Result<FloodChange, S
 }
 
 impl FolderWriter {
-    /// Begins `flood_states.csv`.
+    /// Starts writing `flood_states.csv`.
     pub fn flood_states(&self) -> Result<CsvWriter<FloodChange>, WriteError> {
         self.rows::<_, Change>(FolderFile::FloodStates)
     }

@@ -7,8 +7,8 @@ use crate::model::{AlertLevel, Observation, without_zero_fraction};
 record!(Reading { gaugeid, observed_at, level, alert; label });
 
 impl Folder {
-    /// Reads the readings with the identifiers of their gauges, which must be `known`. If several readings of a gauge have the
-    /// same time, the last one wins.
+    /// Reads the readings with the identifiers of their gauges. Fails if a gauge is not `known`. If several readings of a gauge
+    /// have the same time, the last one counts.
     pub fn gauge_readings<E: From<DatasetError>>(
         &self,
         known: &dyn Fn(&str) -> bool,
@@ -40,14 +40,14 @@ fn reading(row: Reading) -> Result<Observation, String> {
     let alarm =
         without_zero_fraction(alert).parse::<u64>().ok().and_then(|number| AlertLevel::try_from(number).ok());
     let alarm = alarm.ok_or_else(|| format!("alert must be one of [1, 2, 3, 4], not {alert:?}"))?;
-    // The default label depends on the alert.
+    // If the label is missing, uses the default label of the alert level.
     let label = csv_file::name("label", label)?;
     let label = label.as_deref().unwrap_or(alarm.label()).into();
     Ok(Observation { observed_at, level: number, alert: alarm, label })
 }
 
 impl FolderWriter {
-    /// Begins `gauge_readings.csv`.
+    /// Starts writing `gauge_readings.csv`.
     pub fn gauge_readings(&self) -> Result<CsvWriter<Observation>, WriteError> {
         self.rows::<_, Reading>(FolderFile::GaugeReadings)
     }
@@ -57,7 +57,7 @@ impl CsvWriter<Observation> {
     /// Writes the next reading of a gauge.
     pub fn write(&mut self, gaugeid: &str, reading: &Observation) -> Result<(), WriteError> {
         let Observation { observed_at, level, alert, label } = reading;
-        // `to_string` writes the digits that parse to the same number.
+        // The text of `to_string` parses to exactly the same number.
         let (alert, level) = (alert.number().to_string(), level.to_string());
         self.record(&[gaugeid, &observed_at.to_string(), &level, &alert, label])
     }

@@ -7,7 +7,7 @@ use crate::data::folder::DatasetError;
 use crate::model::{Gauge, Geometry, Locator, Position};
 
 impl Folder {
-    /// Reads the gauges. Fails on duplicate identifiers. `locator` finds missing provinces.
+    /// Reads the gauges. Fails on duplicate identifiers. `locator` finds the province of a gauge without the property.
     pub fn gauges<E: From<DatasetError>>(
         &self,
         locator: &Locator,
@@ -32,7 +32,7 @@ fn gauge(feature: &Feature<'_>, locator: &Locator) -> Result<Gauge, String> {
     Ok(Gauge { id: feature.name("gaugeid")?, name: feature.name("gaugenameid")?, region_code, location })
 }
 
-/// Returns the code of the province. If the property is absent or empty, the place determines it; null means none.
+/// Returns the code of the province. Uses the place if the property is absent or empty. Null means that there is no province.
 fn region_code(feature: &Feature<'_>, place: Position, locator: &Locator) -> Result<Option<String>, String> {
     const KEY: &str = "instance_region_code";
     match feature.text(KEY)? {
@@ -50,7 +50,7 @@ struct Properties<'a> {
 }
 
 impl FolderWriter {
-    /// Begins `gauges.geojson`.
+    /// Starts writing `gauges.geojson`.
     pub fn gauges(&self) -> Result<GeoJsonWriter<Gauge>, WriteError> {
         self.features(FolderFile::Gauges)
     }

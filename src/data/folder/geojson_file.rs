@@ -16,8 +16,8 @@ const COLLECTION: &str = "FeatureCollection";
 
 /// Reads each feature of the file in order, converts it with `make` and passes it to `each`. Does nothing if there is no file.
 ///
-/// `make` returns the reason if the feature is wrong, and the error names the feature. Properties that `make` does not read are
-/// noted. Keeps one feature at a time in memory.
+/// `make` returns an error with the reason if the feature is wrong; the returned error also names the feature. Notes properties
+/// that `make` does not read. Keeps one feature at a time in memory.
 pub(super) fn read<T, E: From<DatasetError>>(
     folder: &Folder,
     file: FolderFile,
@@ -71,14 +71,14 @@ pub(super) fn read<T, E: From<DatasetError>>(
 /// A part of a feature collection.
 enum Item<'a> {
     Type(&'a str),
-    /// The first line of a feature, and its text, which is parsed later so that a fault can be reported with this line.
+    /// The first line of a feature, and its text. The text is parsed later, so that a fault can be reported with this line.
     Feature(u64, &'a RawValue),
 }
 
 /// Passes the items of a feature collection to `take` in the order of the file.
 struct Items<'l, F, E> {
     take: F,
-    /// The error of `take`, kept here because an error of the parser can only carry text.
+    /// The error of `take`. It is stored here because an error of the parser can contain only text.
     error: Option<E>,
     line: &'l Cell<u64>,
 }
@@ -157,13 +157,13 @@ impl<'de> DeserializeSeed<'de> for Numbered<'_> {
     type Value = (u64, Box<RawValue>);
 
     fn deserialize<D: serde::Deserializer<'de>>(self, value: D) -> Result<Self::Value, D::Error> {
-        // The parser has read the whitespace before the value and its first byte only.
+        // At this point, the parser has read only up to the first byte of the value.
         let line = self.0.get();
         serde::Deserialize::deserialize(value).map(|raw| (line, raw))
     }
 }
 
-/// Counts the lines of the bytes that were read. The parser reads them one by one.
+/// Passes bytes to the parser one by one, and counts their lines.
 struct LineCounter<'f, 'l> {
     source: Source<'f>,
     line: &'l Cell<u64>,

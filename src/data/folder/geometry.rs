@@ -54,8 +54,8 @@ pub(super) fn close_rings(geometry: &GeometryValue) -> Result<(MultiPolygon<f64>
     Ok((MultiPolygon(valid).orient(Direction::Default), first))
 }
 
-/// Returns the only surface of a collection that otherwise has points and lines: other programs create such collections when they
-/// repair geometry. Returns other geometry unchanged.
+/// Returns the surface of a collection of one surface, points and lines: other programs create such collections when they repair
+/// geometry. Returns other geometry unchanged.
 fn surface(geometry: &GeometryValue) -> &GeometryValue {
     let GeometryValue::GeometryCollection { geometries } = geometry else { return geometry };
     let is_thin = |value: &GeometryValue| {
@@ -69,7 +69,7 @@ fn surface(geometry: &GeometryValue) -> &GeometryValue {
     }
 }
 
-/// Closes a ring; `None` if it has collapsed. Sets `first` to the first fault.
+/// Returns a closed ring; `None` if it has less than 3 different positions. Stores a fault in `first` if that is empty.
 fn ring(positions: &[Position], first: &mut Option<Fault>) -> Result<Option<LineString<f64>>, String> {
     let mut ring: Vec<Coord<f64>> = positions.iter().map(coord).collect::<Result<_, _>>()?;
     let start = ring.first().copied();
@@ -93,7 +93,7 @@ fn ring(positions: &[Position], first: &mut Option<Fault>) -> Result<Option<Line
 ///
 /// # Errors
 ///
-/// The reason, if it is not a single point, or off the globe.
+/// The reason, if the geometry is not a single point, or the point is off the globe.
 pub fn place(geometry: &GeometryValue) -> Result<Place, String> {
     match geometry {
         GeometryValue::Point { coordinates } => position(coordinates),

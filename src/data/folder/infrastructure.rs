@@ -7,7 +7,7 @@ use crate::model::{Infrastructure, InfrastructureKind, InfrastructureShape, Loca
 
 impl Folder {
     /// Reads floodgates, pumps and waterways. A feature with several points or lines becomes one piece of infrastructure for each
-    /// of them. `locator` finds missing tags.
+    /// of them. `locator` determines missing tags from the place.
     pub fn infrastructure<E: From<DatasetError>>(
         &self,
         locator: &Locator,
@@ -47,7 +47,7 @@ struct Properties<'a> {
 }
 
 impl FolderWriter {
-    /// Begins `infrastructure.geojson`.
+    /// Starts writing `infrastructure.geojson`.
     pub fn infrastructure(&self) -> Result<GeoJsonWriter<Infrastructure>, WriteError> {
         self.features(FolderFile::Infrastructure)
     }

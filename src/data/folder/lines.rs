@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use super::source::breaks;
 
-/// Finds the line numbers of the rows of a file, in order, although the file is read ahead. Keeps only the bytes read ahead.
+/// Finds the line number of each row, in order, while the CSV reader reads ahead. Keeps only the bytes that were read ahead.
 pub(super) struct Lines {
     ahead: VecDeque<u8>,
     /// The offset of `ahead` in the file.

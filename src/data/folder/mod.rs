@@ -79,8 +79,8 @@ use crate::model::Timestamp;
 /// A folder of GeoJSON and CSV files. Each file is optional; other files are ignored.
 ///
 /// Each file has a method that calls `each` for every row in order, and does nothing if there is no file. It stops at the first
-/// wrong row with a [`DatasetError`] that has the file, the line and the reason, and at the first error of `each`, after passing
-/// on the earlier rows.
+/// wrong row, with a [`DatasetError`] that has the file, the line and the reason, and at the first error of `each`. It has then
+/// called `each` for all earlier rows.
 ///
 /// ```no_run
 /// use siaga::folder::{DatasetError, Folder};
@@ -101,19 +101,19 @@ pub struct Folder {
     rules: FolderRules,
     progress: Box<dyn Fn(u64) + Send + Sync>,
     repair: bool,
-    /// The current time: rows with a later date are noted.
+    /// The current time: notes count rows with later dates.
     now: Option<Timestamp>,
     notes: Mutex<BTreeMap<FolderFile, FileNotes>>,
     /// Set while the folder is checked.
     diagnostics: Option<Diagnostics>,
-    /// The path of the base map, if not in the folder.
+    /// The path of the base map, if it is not in the folder.
     basemap: Option<PathBuf>,
 }
 
 /// A row of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FolderRow<T> {
-    /// From 1.
+    /// The line on which the row begins, from 1.
     pub line: u64,
     /// The content.
     pub value: T,
@@ -138,7 +138,7 @@ impl Folder {
         Err(DatasetError::NothingFound { path: folder.path, found })
     }
 
-    /// Returns a folder of compiled-in files, with a name for messages.
+    /// Returns a folder of compiled-in files. Messages show `name` as its path.
     pub(crate) fn built_in(name: &str, files: &'static [(FolderFile, &'static str)]) -> Self {
         Self::new(name.into(), Some(files))
     }
@@ -177,14 +177,14 @@ impl Folder {
         Self { rules, ..self }
     }
 
-    /// After each read, calls `progress` with the number of bytes that were read.
+    /// Calls `progress` after each read, with the number of bytes that were read.
     #[must_use]
     pub fn with_progress(self, progress: impl Fn(u64) + Send + Sync + 'static) -> Self {
         Self { progress: Box::new(progress), ..self }
     }
 
     /// Repairs invalid geometry: rings that cross or touch themselves or each other along a line, holes outside their polygon,
-    /// overlapping polygons, open rings and collapsed ones. Without this, such a row is an error.
+    /// overlapping polygons, open rings and collapsed ones. Without this call, a row with invalid geometry is an error.
     #[must_use]
     pub fn with_repair(self) -> Self {
         Self { repair: true, ..self }
@@ -196,15 +196,16 @@ impl Folder {
         Self { now: Some(now), ..self }
     }
 
-    /// Returns a line for each ignored column or property, with the number of its rows, and for each file with repaired geometry
-    /// or future dates. Covers only files that were read completely.
+    /// Returns a message for each ignored column or property, and for each file with repaired geometry, future dates, areas
+    /// without a city or unusual shapes. Covers only files that were read completely.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         notes.iter().flat_map(|(file, notes)| notes.lines(*file)).collect()
     }
 
-    /// Returns the size of all files in bytes, the total of [`with_progress`](Self::with_progress) if each file is read once.
+    /// Returns the size of all files in bytes. [`with_progress`](Self::with_progress) counts the same total if each file is read
+    /// once.
     #[must_use]
     pub fn size(&self) -> u64 {
         let on_disk = |file| fs::metadata(self.path_of(file)).map_or(0, |metadata| metadata.len());
@@ -215,7 +216,7 @@ impl Folder {
         FolderFile::ALL.into_iter().map(size).sum()
     }
 
-    /// Returns the error for a wrong row, for faults that only the receiver of the rows can detect.
+    /// Returns an error for a wrong row. For faults that only the receiver of the rows can detect.
     #[must_use]
     pub fn fault(&self, file: FolderFile, line: u64, reason: impl Into<String>) -> DatasetError {
         DatasetError::Row { path: self.path_of(file), line, reason: reason.into() }
@@ -236,7 +237,7 @@ impl Folder {
         }
     }
 
-    /// `None` if there is no such file.
+    /// Opens a file; `None` if it does not exist.
     fn source(&self, file: FolderFile) -> Result<Option<Source<'_>>, DatasetError> {
         if let Some(files) = self.built_in {
             return Ok(content(files, file).map(|content| Source::new(content.as_bytes(), &*self.progress)));

@@ -73,7 +73,7 @@ pub(crate) fn write_moderation_log<'a>(
 }
 
 impl FolderWriter {
-    /// Begins `moderation_log.csv`.
+    /// Starts writing `moderation_log.csv`.
     pub fn moderation_log(&self) -> Result<CsvWriter<ModerationEntry>, WriteError> {
         self.rows::<_, Line>(FolderFile::ModerationLog)
     }

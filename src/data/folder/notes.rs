@@ -1,4 +1,4 @@
-//! Notes about ignored data and repairs, so that nothing is lost silently.
+//! Collects messages about ignored data and repairs, so that nothing is lost silently.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use super::FolderFile;
 use super::validity::Fault;
 use crate::model::Timestamp;
 
-/// The maximum number of noted columns.
+/// The maximum number of ignored columns that are counted.
 const MAX_NOTED_COLUMNS: usize = 100;
 
 #[derive(Debug, Default)]
 pub(super) struct FileNotes {
-    /// Ignored columns or properties, with the number of rows that have a value.
+    /// Ignored columns or properties, each with the number of rows that have a value for it.
     ignored: BTreeMap<String, u64>,
     /// The number of features with repaired geometry.
     repaired: u64,
@@ -27,10 +27,10 @@ pub(super) struct FileNotes {
 /// The rows of a file that are dated in the future.
 #[derive(Debug, Default)]
 pub(super) struct FutureRows {
-    /// Rows after this time are counted; `None`: no rows.
+    /// Rows after this time are counted. If `None`, no rows are counted.
     now: Option<Timestamp>,
     rows: u64,
-    /// The latest time and its line.
+    /// The latest time, and the line of its row.
     latest: Option<(Timestamp, u64)>,
 }
 
@@ -80,7 +80,7 @@ impl FileNotes {
         self.unusual_shapes += 1;
     }
 
-    /// Returns the messages about what was ignored or repaired, or is missing or unusual.
+    /// Returns the messages about ignored columns, repairs, areas without a city, unusual shapes and future dates.
     pub(super) fn lines(&self, file: FolderFile) -> impl Iterator<Item = String> {
         let repaired = self.first_repaired.iter().map(move |first| {
             let outlines = counted(self.repaired, "outline was", "outlines were");

@@ -30,7 +30,7 @@ fn post(row: &Post) -> Result<PartnerPost, String> {
 }
 
 impl FolderWriter {
-    /// Begins `partner_posts.csv`.
+    /// Starts writing `partner_posts.csv`.
     pub fn partner_posts(&self) -> Result<CsvWriter<PartnerPost>, WriteError> {
         self.rows::<_, Post>(FolderFile::PartnerPosts)
     }

@@ -46,12 +46,12 @@ struct Properties<'a> {
 }
 
 impl FolderWriter {
-    /// Begins `regions.geojson`.
+    /// Starts writing `regions.geojson`.
     pub fn regions(&self) -> Result<GeoJsonWriter<Region>, WriteError> {
         self.features(FolderFile::Regions)
     }
 
-    /// Begins `cities.geojson`.
+    /// Starts writing `cities.geojson`.
     pub fn cities(&self) -> Result<GeoJsonWriter<Region>, WriteError> {
         self.features(FolderFile::Cities)
     }

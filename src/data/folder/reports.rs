@@ -18,16 +18,16 @@ use crate::model::{
 /// A report from a folder.
 #[derive(Clone, Debug)]
 pub struct ReportRow {
-    /// Its identifier, if it has one.
+    /// The identifier, if the report has one.
     pub key: Option<ReportKey>,
     /// The content.
     pub content: ReportContent,
-    /// The areas that contain it.
+    /// The areas that contain the report.
     pub tags: Tags,
 }
 
 impl Folder {
-    /// Reads the reports. Fails on duplicate keys; a report may have none. `locator` finds missing tags.
+    /// Reads the reports, whose keys are optional. Fails on duplicate keys. `locator` determines missing tags from the place.
     pub fn reports<E: From<DatasetError>>(
         &self,
         locator: &Locator,
@@ -114,7 +114,7 @@ fn web_address(feature: &Feature<'_>, key: &str) -> Result<Option<String>, Strin
     }
 }
 
-/// Returns the card data of a report, with attributes in the types of the interface.
+/// Returns the card data of a report, with attributes in the types that the HTTP API uses.
 fn report_data(
     feature: &Feature<'_>,
     location: Position,
@@ -128,19 +128,19 @@ fn report_data(
 }
 
 impl FolderWriter {
-    /// Begins `reports.geojson`.
+    /// Starts writing `reports.geojson`.
     pub fn reports(&self) -> Result<GeoJsonWriter<Report>, WriteError> {
         self.features(FolderFile::Reports)
     }
 
-    /// Begins `hidden_reports.geojson`.
+    /// Starts writing `hidden_reports.geojson`.
     pub fn hidden_reports(&self) -> Result<GeoJsonWriter<Report>, WriteError> {
         self.features(FolderFile::HiddenReports)
     }
 }
 
 impl GeoJsonWriter<Report> {
-    /// Writes the next report, with the properties of the interface.
+    /// Writes the next report, with the same properties as in the HTTP API.
     pub fn write(&mut self, report: &Report) -> Result<(), WriteError> {
         let shown = model::Feature::from(report);
         self.feature(&shown.properties, shown.geometry)

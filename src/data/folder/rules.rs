@@ -18,7 +18,7 @@ impl Default for FolderRules {
 }
 
 impl FolderRules {
-    /// Returns the rules of an installation.
+    /// Returns the rules for an installation with these disasters and rules for cards.
     #[must_use]
     pub fn new(disasters: &Disasters, cards: &CardRules) -> Self {
         let hazards = Arc::clone(&cards.hazards);
@@ -29,7 +29,7 @@ impl FolderRules {
     ///
     /// # Errors
     ///
-    /// The reason, if the installation does not have it.
+    /// The reason, if the installation does not have this disaster type.
     pub fn disaster(&self, name: &str) -> Result<DisasterType, String> {
         self.disasters.iter().find(|disaster| disaster.name() == name).copied().ok_or_else(|| {
             let names: Vec<_> = self.disasters.iter().map(DisasterType::name).collect();
@@ -42,7 +42,7 @@ impl FolderRules {
     ///
     /// # Errors
     ///
-    /// The reason, if it is not an identifier, or too long.
+    /// The reason, if the text is not an identifier, or is too long.
     pub fn card_id(&self, text: &str) -> Result<CardId, String> {
         self.max_card_id.read(text).map_err(|error| {
             format!("card_id {error}; siaga.cards.max_id_length allows up to {}", CardId::LONGEST)

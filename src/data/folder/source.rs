@@ -1,12 +1,12 @@
 use std::io::{self, BufRead, Read};
 
-/// How much of a file is read at a time.
+/// The number of bytes that are read at a time.
 const CHUNK: usize = 64 * 1024;
 
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The bytes of a file, checked to be UTF-8 and without a byte order mark. Holds one chunk at a time. Returns all bytes before
-/// the first invalid one, and then [`NotUtf8`].
+/// Reads a file without its byte order mark, and checks that it is UTF-8. Keeps one chunk at a time in memory. Returns all bytes
+/// before the first invalid one, and then [`NotUtf8`].
 pub(super) struct Source<'f> {
     file: Box<dyn Read + 'f>,
     progress: &'f dyn Fn(u64),
@@ -15,7 +15,7 @@ pub(super) struct Source<'f> {
     next: usize,
     /// The end of the valid UTF-8.
     valid: usize,
-    /// The end of the bytes. Between `valid` and `filled` is an incomplete character, or invalid bytes.
+    /// The end of the bytes in the buffer. Those between `valid` and `filled` are an incomplete character, or invalid.
     filled: usize,
     /// The line at the start of the buffer; 0 before the first chunk.
     line: u64,
@@ -24,19 +24,19 @@ pub(super) struct Source<'f> {
 #[derive(Debug, thiserror::Error)]
 #[error("is not UTF-8")]
 pub(super) struct NotUtf8 {
-    /// From 1.
+    /// The line of the first invalid byte, from 1.
     pub(super) line: u64,
 }
 
 impl<'f> Source<'f> {
-    /// After each read, calls `progress` with the number of bytes that were read.
+    /// Calls `progress` after each read, with the number of bytes that were read.
     pub(super) fn new(file: impl Read + 'f, progress: &'f dyn Fn(u64)) -> Self {
         let file = Box::new(file);
         let buffer = vec![0; CHUNK].into_boxed_slice();
         Self { file, progress, buffer, next: 0, valid: 0, filled: 0, line: 0 }
     }
 
-    /// Reads the next chunk after the incomplete character at the end of the last one.
+    /// Reads the next chunk. Keeps an incomplete character at the end of the last chunk, and appends to it.
     fn refill(&mut self) -> io::Result<()> {
         let first = self.line == 0;
         self.line += if first { 1 } else { breaks(&self.buffer[..self.valid]) };
@@ -71,7 +71,7 @@ impl BufRead for Source<'_> {
         if self.next == self.valid {
             self.refill()?;
         }
-        // Empty only at the end of the file, also if the file is only a byte order mark.
+        // Empty only at the end of the file. A file that is only a byte order mark ends after the mark.
         Ok(&self.buffer[self.next..self.valid])
     }
 
@@ -90,7 +90,7 @@ impl Read for Source<'_> {
     }
 }
 
-/// Counts line breaks.
+/// Counts line feeds.
 pub(super) fn breaks(bytes: &[u8]) -> u64 {
     bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum()
 }

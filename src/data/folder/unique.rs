@@ -1,9 +1,9 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Detects duplicate identifiers in a file. Keeps the line of each.
+/// Detects duplicate identifiers in a file. Keeps the line of each identifier.
 pub(super) struct Unique<K> {
-    /// The property or column, for messages.
+    /// The name of the property or column, for messages.
     name: &'static str,
     lines: HashMap<K, u64>,
 }

@@ -38,8 +38,8 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Finds a fault in a geometry whose rings are closed and have three different positions each. Rings may touch each other in
-/// single points. Costs little more than sorting the edges, and comparing the pairs of polygons whose bounding boxes meet.
+/// Finds a fault in a geometry whose rings are closed and have three different positions each. Different rings may touch each
+/// other in single points. The cost is that of sorting the edges, and comparing polygons whose bounding boxes intersect.
 pub(super) fn fault(outline: &MultiPolygon<f64>) -> Option<Fault> {
     crossing(outline).or_else(|| outline.iter().find_map(misplaced_hole)).or_else(|| {
         let at = overlap(&outline.0)?;
@@ -96,7 +96,7 @@ impl Edge {
     }
 }
 
-/// Returns the sides of all rings, without those of length 0.
+/// Returns the edges of all rings, without edges of length 0.
 fn edges(outline: &MultiPolygon<f64>) -> impl Iterator<Item = Edge> {
     let rings =
         outline.iter().flat_map(|polygon| [polygon.exterior()].into_iter().chain(polygon.interiors()));
@@ -108,7 +108,7 @@ fn edges(outline: &MultiPolygon<f64>) -> impl Iterator<Item = Edge> {
     })
 }
 
-/// Finds edges that meet where they should not.
+/// Finds two edges that cross or overlap, or that touch although they are not neighbours in the same ring.
 fn crossing(outline: &MultiPolygon<f64>) -> Option<Fault> {
     let fault = |(one, other, meeting): (Edge, Edge, _)| match meeting {
         LineIntersection::Collinear { intersection: Line { start, end } } if start != end => {
@@ -142,7 +142,7 @@ fn misplaced_hole(polygon: &Polygon<f64>) -> Option<Fault> {
     }
 }
 
-/// Returns the first position of a polygon whose inside overlaps another polygon's inside.
+/// Finds a polygon whose interior overlaps the interior of another polygon, and returns its first position.
 fn overlap(polygons: &[Polygon<f64>]) -> Option<Coord<f64>> {
     let boxes: Vec<_> = polygons.iter().map(BoundingRect::bounding_rect).collect();
     let overlaps = |one: usize, other: usize| {
@@ -168,7 +168,7 @@ mod tests {
 
     use super::*;
 
-    /// Polygons whose rings are rectangles, by west, south, east and north.
+    /// Returns polygons whose rings are rectangles, each given by its west, south, east and north.
     fn rects(polygons: &[&[[i32; 4]]]) -> MultiPolygon<f64> {
         let ring = |sides: &[i32; 4]| {
             let [west, south, east, north] = sides.map(f64::from);

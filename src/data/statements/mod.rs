@@ -1,11 +1,11 @@
 //! The sentences of pages about the state of the world.
 //!
-//! "No flood is recorded" is true only while the states can be read, their sources are alive, and no resident has reported a
-//! flood. So pages do not decide that themselves: they describe their [`Situation`], and show the sentences that the functions
-//! here return. An element with a sentence names it in `data-says`.
+//! A page may show "No flood is recorded" only while the states can be read, their sources report, and no resident has reported a
+//! flood. So pages do not choose sentences themselves: they describe their [`Situation`], and show the sentences that the
+//! functions here return. An element with a sentence has the name of the sentence in `data-says`.
 //!
-//! The script of the live map makes the same decision by its own clock and connection: `map/statements.js` has the same rules.
-//! `table.json` specifies both.
+//! The script of the live map also chooses sentences, by its own clock and connection: `map/statements.js` has the same rules.
+//! `table.json` specifies the rules for both.
 
 use std::time::Duration;
 
@@ -17,16 +17,16 @@ use crate::model::alerts::CONFIRMED_FOR;
 use crate::model::alerts::Status;
 use crate::model::{FloodState, Timestamp};
 
-/// How long pages report the end of a flood.
+/// How long pages show that a flood has ended.
 pub(crate) const OVER_FOR: Duration = Duration::from_hours(6);
 
-/// The maximum age of states on a page.
+/// The maximum age of the flood states that a page shows.
 pub(crate) const SHOWN_FOR: Duration = Duration::from_hours(1);
 
 /// Declares the sentences, each with the path of its text.
 macro_rules! sentences {
     ($($(#[doc = $doc:literal])* $name:ident = $path:literal,)+) => {
-        /// A statement about the world, or the beginning of one. Its name in `data-says` is in camel case.
+        /// A statement about the state of floods, or its beginning. Its name in `data-says` is in camel case.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
         #[serde(rename_all = "camelCase")]
         #[allow(dead_code, reason = "some are used only by the script of the live map")]
@@ -36,7 +36,7 @@ macro_rules! sentences {
             #[cfg(test)]
             pub(crate) const ALL: &[Self] = &[$(Self::$name,)+];
 
-            /// The path of the text, or of a group if the text depends on the depth of the water.
+            /// Returns the path of the text. If the text depends on the depth of the water, the path of a group.
             fn path(self) -> &'static str {
                 match self { $(Self::$name => $path,)+ }
             }
@@ -51,30 +51,30 @@ sentences! {
     NoneHere = "map.noneHere",
     /// No area was flooded when the data was last read.
     NoneThen = "map.script.noneThen",
-    /// No flood is recorded, but a source is silent.
+    /// No flood is recorded, but a source of flood states is silent.
     NoneSilent = "map.script.noneSilent",
     NoAreas = "map.noAreas",
-    /// The states cannot be read.
+    /// The service cannot read the states.
     Away = "map.script.away",
     /// The states are too old to be shown.
     Old = "map.script.old",
     Newest = "map.newest",
     Never = "map.never",
-    /// The newest data cannot be read.
+    /// The service cannot read the newest data.
     Unread = "front.unread",
     /// There is no entry in the last hour.
     NoneLately = "front.none",
-    /// Since when the service cannot read its data.
+    /// The time since which the service cannot read its data.
     Stale = "map.script.stale",
-    /// Since when a source is silent.
+    /// The time since which a source is silent.
     SilentSince = "map.script.silentSince",
     /// A source has never reported.
     SilentAlways = "map.script.silentAlways",
     /// No source of floods is configured.
     Unwatched = "map.script.unwatched",
-    /// The page follows the changes.
+    /// The page is connected, and receives changes.
     Connected = "map.script.connected",
-    /// Since when the page has no connection.
+    /// The time since which the page has no connection.
     Offline = "map.script.offline",
     /// Like `Stale`, in fewer words.
     Behind = "map.script.behind",
@@ -85,31 +85,31 @@ sentences! {
     /// There is no such area.
     NoSuchArea = "map.script.noSuchArea",
     Depth = "depths",
-    /// Since when the area is flooded.
+    /// The time since which the area is flooded.
     Since = "map.script.since",
-    /// When somebody last confirmed the state.
+    /// The time when somebody last confirmed the state.
     Confirmed = "map.script.confirmed",
-    /// Nobody has confirmed the state for long.
+    /// Nobody has confirmed the state for a long time.
     Unconfirmed = "map.script.unconfirmedFor",
     Advice = "map.script.advice",
     OneReport = "map.script.oneReport",
     Reports = "map.script.reports",
-    /// How many residents have reported a flood.
+    /// The number of residents who have reported a flood.
     ReportCount = "map.script.reportCount",
-    /// Whether residents have reported a flood is not known.
+    /// The service does not know whether residents have reported a flood.
     ReportsUnknown = "map.script.reportsUnknown",
     Dry = "map.script.dry",
     /// No flood was recorded in the area in an hour of the past.
     DryThen = "map.script.dryThen",
-    /// Since when the flood is over.
+    /// The time since which the flood is over.
     Over = "map.script.over",
     /// A source is silent, so the state of the area is not known.
     UnknownArea = "map.script.unknownArea",
     /// The states cannot be read, so the state of the area is not known.
     UnknownNow = "map.script.unknownNow",
-    /// How many areas of a larger area are flooded.
+    /// The number of flooded areas in a larger area.
     FloodedIn = "map.script.floodedIn",
-    /// No area of a larger area is flooded.
+    /// No area in a larger area is flooded.
     NoneIn = "map.script.noneIn",
     NoAlerts = "alerts.none",
     /// A source is silent, so alerts may be missing.
@@ -118,14 +118,14 @@ sentences! {
     Exercise = "shell.exercise",
     Test = "shell.test",
     ReportShown = "form.thanks.shown",
-    /// The report was made too long ago to be on the map.
+    /// The report is too old to be on the map.
     ReportOld = "form.thanks.old",
     /// The report waits for review, or is hidden.
     ReportWaits = "form.thanks.waits",
 }
 
 impl Sentence {
-    /// Returns the text in a language; `state` selects it if it depends on the depth of the water.
+    /// Returns the text in a language. If the text depends on the depth of the water, `state` selects it.
     pub(crate) fn text(self, texts: &Translations, state: Option<FloodState>) -> &str {
         let (group, path) = self.path().split_once('.').unwrap_or((self.path(), ""));
         let steps = path.split('.').filter(|step| !step.is_empty());
@@ -142,7 +142,7 @@ impl Sentence {
         serde_json::to_value(self).ok().and_then(|name| Some(name.as_str()?.to_owned())).unwrap_or_default()
     }
 
-    /// Returns the texts, by name, that the script of the live map needs from other groups than its own.
+    /// Returns the texts that the script of the live map needs from other groups than its own, each with its name.
     pub(crate) fn for_script(texts: &Translations) -> Value {
         let others = [Self::Flooded, Self::None, Self::NoneHere, Self::NoAreas, Self::Never];
         others
@@ -153,7 +153,7 @@ impl Sentence {
     }
 }
 
-/// The floods that a page is about.
+/// The state of the floods that a page shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Situation {
     pub(crate) now: Timestamp,
@@ -163,7 +163,7 @@ pub(crate) struct Situation {
     /// Whether the page is about only some of the areas.
     pub(crate) is_part: bool,
     pub(crate) flooded: usize,
-    /// When the newest change took effect, including cleared states.
+    /// When the newest change took effect. Clearing a state is a change too.
     pub(crate) newest: Option<Timestamp>,
 }
 
@@ -171,14 +171,14 @@ pub(crate) struct Situation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FloodData {
     Now,
-    /// The states of an earlier time: the service cannot read its data.
+    /// The service cannot read its data, so the states are those of this earlier time.
     Until(Timestamp),
-    /// The states have never been read, and cannot be read now.
+    /// The service has never read the states, and cannot read them now.
     Unread,
 }
 
 impl FloodData {
-    /// The time of the states, if they may be out of date.
+    /// Returns the time of the states, if they may be out of date.
     pub(crate) fn stale_since(self) -> Option<Timestamp> {
         match self {
             Self::Until(since) => Some(since),
@@ -187,11 +187,11 @@ impl FloodData {
     }
 }
 
-/// Whether the sources of flood states are alive.
+/// Whether the sources of flood states report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watch {
     Heard,
-    /// A source is silent. `heard` is false if it has never reported.
+    /// A source is silent. `heard` is false if the source has never reported.
     Silent {
         heard: bool,
     },
@@ -200,7 +200,7 @@ pub(crate) enum Watch {
 }
 
 impl Watch {
-    /// The name in the script of the live map.
+    /// Returns the name that the script of the live map uses.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Heard => "heard",
@@ -214,7 +214,7 @@ impl Watch {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AreaSituation {
     pub(crate) flood: Option<Flood>,
-    /// When the last flood ended.
+    /// The time when the last flood ended.
     pub(crate) over_since: Option<Timestamp>,
     /// The number of reports of a flood; `None` if they cannot be read.
     pub(crate) reports: Option<usize>,
@@ -239,7 +239,7 @@ impl Situation {
         matches!(self.floods, FloodData::Until(since) if self.now.saturating_duration_since(since) > SHOWN_FOR)
     }
 
-    /// Returns the sentences about all areas: the flooded ones, the newest change, and why the data may be incomplete.
+    /// Returns the sentences about all areas: how many are flooded, the newest change, and why data may be missing.
     pub(crate) fn page(&self) -> Vec<Sentence> {
         let is_read = self.floods != FloodData::Unread && !self.is_old();
         let mut sentences = vec![match self.floods {
@@ -269,7 +269,7 @@ impl Situation {
         sentences
     }
 
-    /// The sentences about one area, its state first.
+    /// Returns the sentences about one area. The first is about its state, or about reports if no flood is recorded.
     pub(crate) fn area(&self, area: &AreaSituation) -> Vec<Sentence> {
         if self.floods == FloodData::Unread || self.is_old() {
             return vec![Sentence::UnknownNow];
@@ -313,7 +313,7 @@ impl Situation {
     }
 }
 
-/// Returns the sentence for the title of an area, given its sentences. Of reports, the title states only the number.
+/// Returns the sentence for the title of an area: the first of its sentences. If that is about reports, only their number.
 pub(crate) fn title(sentences: &[Sentence]) -> Option<Sentence> {
     let first = *sentences.first()?;
     Some(match first {
@@ -322,7 +322,7 @@ pub(crate) fn title(sentences: &[Sentence]) -> Option<Sentence> {
     })
 }
 
-/// Returns the sentence about the newest entry of a list; `none` if it is empty.
+/// Returns the sentence about the newest entry of a list; `none` if the list is empty.
 pub(crate) fn newest(is_read: bool, at: Option<Timestamp>, none: Sentence) -> Sentence {
     match at {
         _ if !is_read => Sentence::Unread,
@@ -331,7 +331,7 @@ pub(crate) fn newest(is_read: bool, at: Option<Timestamp>, none: Sentence) -> Se
     }
 }
 
-/// The first sentence of every page, so that nobody acts on data that is not real.
+/// Returns the first sentence of every page if the data is not real, so that nobody acts on such data.
 pub(crate) fn banner(is_demo: bool, status: Status) -> Option<Sentence> {
     match status {
         _ if is_demo => Some(Sentence::Demo),
@@ -341,7 +341,7 @@ pub(crate) fn banner(is_demo: bool, status: Status) -> Option<Sentence> {
     }
 }
 
-/// The sentence after a report was sent. `is_on_map` is `None` if the report cannot be found, for example during review.
+/// Returns the sentence to show after a report was sent. `is_on_map` is `None` if the report is not found, such as during review.
 pub(crate) fn after_report(is_on_map: Option<bool>) -> Sentence {
     match is_on_map {
         Some(true) => Sentence::ReportShown,
@@ -350,7 +350,7 @@ pub(crate) fn after_report(is_on_map: Option<bool>) -> Sentence {
     }
 }
 
-/// The sentences of a page with this many alerts.
+/// Returns the sentences of a page with this number of alerts.
 pub(crate) fn alerts(count: usize, may_be_incomplete: bool) -> Vec<Sentence> {
     let doubt = may_be_incomplete.then_some(Sentence::AlertsDoubtful);
     doubt.into_iter().chain((count == 0).then_some(Sentence::NoAlerts)).collect()

@@ -4,10 +4,10 @@ use serde_json::Value;
 use super::*;
 use crate::model::Timestamp;
 
-/// The rows that specify the rules here and in the script.
+/// The rows that specify the rules for pages and for the script of the live map.
 const TABLE: &str = include_str!("table.json");
 
-/// Conditions that only the script has: its connection, and the selected hour.
+/// Conditions that only the script has: the state of its connection, and a selected hour.
 const OF_THE_SCRIPT: [&str; 4] = ["lost", "lostLong", "opening", "hour"];
 
 #[derive(Deserialize)]
@@ -36,7 +36,7 @@ struct When {
     area_of: Option<AreaOf>,
 }
 
-/// Times are minutes before now.
+/// The situation of an area. Its times are minutes before now.
 #[derive(Deserialize)]
 struct AreaOf {
     state: Option<u64>,
@@ -145,8 +145,8 @@ mod texts {
     use super::*;
     use crate::data::country::Country;
 
-    /// Texts without a statement about the world: labels, help, and results of the user's own actions. Each new text of the other
-    /// groups must be here, or be a sentence with a row in the table.
+    /// Texts without a statement about floods: labels, help, and results of the user's own actions. Each new text must be here,
+    /// or be a sentence with a row in the table.
     const LABELS: &str = include_str!("labels.txt");
 
     fn paths(value: &Value, path: &str, found: &mut BTreeSet<String>) {

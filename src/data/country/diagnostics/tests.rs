@@ -1,4 +1,4 @@
-//! Faults of a country's folder have a line in TOML and CSV, and a path in JSON.
+//! A message about a fault in a country's folder has the line in a TOML or CSV file, and the path in a JSON file.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::data::country::Country;
 
-/// A copy of the built-in country.
+/// Returns a folder with a copy of the built-in country.
 fn own() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("texts")).unwrap();
@@ -18,7 +18,7 @@ fn own() -> TempDir {
     folder
 }
 
-/// Replaces a part of a file, and returns its line.
+/// Replaces a part of a file, and returns the line on which the part begins.
 fn replace(folder: &TempDir, file: &str, part: &str, by: &str) -> usize {
     let path = folder.path().join(file);
     let text = fs::read_to_string(&path).unwrap();
@@ -31,7 +31,7 @@ fn faults(folder: &TempDir) -> Vec<String> {
     Country::read(folder.path()).err().unwrap_or_default()
 }
 
-/// Replaces a part of a file, and expects a fault with the reason; in TOML and CSV on its line, or the next one.
+/// Replaces a part of a file, and expects a fault with the reason: in TOML and CSV on the replaced line or the next one.
 fn assert_fault(file: &str, changes: &[(&str, &str, &str)]) {
     for (part, by, reason) in changes {
         let folder = own();

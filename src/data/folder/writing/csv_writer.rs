@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use super::WriteError;
 use super::part_file::PartFile;
 
-/// Writes a CSV file (RFC 4180) with line feeds.
+/// Writes a CSV file (RFC 4180, but with line feeds as line breaks).
 #[derive(Debug)]
 pub struct CsvWriter<T> {
     csv: csv::Writer<PartFile>,

@@ -16,9 +16,9 @@ use super::csv_file::Record;
 
 /// Writes a folder that [`Folder`](super::Folder) reads back as the same values.
 ///
-/// Each file has a writer, which streams rows in order. It must be finished: only then the file gets its name; an unfinished file
-/// leaves nothing behind. Calling a method without writing rows creates an empty file. A file that cannot be created or written
-/// is a [`WriteError`].
+/// Each file has a writer, which streams rows in order. The caller must finish the writer: only then does the file get its name;
+/// dropping an unfinished writer deletes the file. The file may have no rows. If a file cannot be created or written, the method
+/// returns a [`WriteError`].
 #[derive(Debug)]
 pub struct FolderWriter {
     path: PathBuf,
@@ -42,11 +42,12 @@ pub enum WriteError {
 }
 
 impl FolderWriter {
-    /// Writes into the folder at `path`, which is created if necessary.
+    /// Creates the folder at `path` if necessary, to write into it.
     ///
     /// # Errors
     ///
-    /// [`WriteError::Exists`] if the folder contains any file of a data set, [`WriteError::Unwritable`] if it cannot be created.
+    /// [`WriteError::Exists`] if the folder has any file of a data set, [`WriteError::Unwritable`] if the folder cannot be
+    /// created.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self, WriteError> {
         let path = path.into();
         let unwritable = |path: PathBuf| |source| WriteError::Unwritable { path, source };

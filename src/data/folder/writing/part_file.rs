@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::WriteError;
 
-/// A file that gets its name only when it is complete. Until then it is named `<name>.part`; dropping it deletes the file.
+/// A file that gets its name only when it is complete. Until then its name is `<name>.part`, and dropping it deletes the file.
 #[derive(Debug)]
 pub(super) struct PartFile {
     path: PathBuf,
@@ -34,7 +34,7 @@ impl PartFile {
         }
     }
 
-    /// Flushes the file to the disk, and renames it. Fails if any write has failed.
+    /// Does the same as `commit`, with an error that has the path of the file.
     pub(super) fn finish(mut self) -> Result<(), WriteError> {
         self.commit().map_err(|source| self.unwritable(source))
     }
