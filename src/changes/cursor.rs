@@ -4,7 +4,7 @@ use std::str::FromStr;
 use crate::model::digits;
 use crate::stores::{Resource, Revision};
 
-/// The position of a client in the changes. Opaque to clients. Within an epoch, its revisions never decrease.
+/// The position of a client in the sequence of changes. Opaque to clients. Within an epoch, its revisions never decrease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Cursor {
     /// Identifies the sequence of revisions; another database has another epoch.

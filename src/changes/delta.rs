@@ -9,13 +9,13 @@ pub(crate) struct Delta {
     /// The cursor for the next request.
     #[serde(serialize_with = "text")]
     pub(crate) cursor: Cursor,
-    /// Whether `areas` is complete. If so, the client discards all other states; otherwise they are unchanged.
+    /// Whether `areas` has all areas with a state. If so, the client discards its other states; otherwise it keeps them.
     pub(crate) full: bool,
-    /// The areas whose state changed, by `area_id`.
+    /// The areas whose state changed; if `full`, all areas with a state.
     pub(crate) areas: Vec<AreaState>,
-    /// The other resources that changed, which clients request again.
+    /// The other resources that changed. Clients request these again.
     pub(crate) changed: Vec<&'static str>,
-    /// The reports that moderators have hidden or erased, which clients remove.
+    /// The reports that moderators have hidden or erased. Clients remove these.
     pub(crate) gone_reports: Vec<ReportKey>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct AreaState {
 }
 
 impl Delta {
-    /// Whether the client knows everything already.
+    /// Whether the delta contains nothing new for the client.
     #[must_use]
     pub(crate) fn is_empty(&self) -> bool {
         !self.full && self.areas.is_empty() && self.changed.is_empty() && self.gone_reports.is_empty()

@@ -17,19 +17,19 @@ use crate::runtime::run_in_background;
 use crate::stores::{FloodQuery, ModerationQuery, Revision, Store, StoreError};
 use crate::telemetry::Metrics;
 
-/// Short, because the revisions are counters in memory unless the connection to the database is lost.
+/// The shortest time between polls: the revisions are counters in memory unless the connection to the database is lost.
 const MIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Also the delay after a failure.
+/// The longest time between polls, and the delay after a failure.
 const MAX_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// How long the store may fail before the states count as stale.
+/// The time for which the store may fail before the states count as stale.
 const STALE_AFTER: Duration = Duration::from_secs(2);
 
-/// How far one server may be behind another. [`Store::revision`] guarantees that it is not further behind.
+/// The maximum lag of one server relative to another. [`Store::revision`] guarantees this limit.
 const MAX_LAG: Duration = Duration::from_secs(1);
 
-/// How far a change may be ahead of the clock before it is reported.
+/// If a change is later than the clock by more than this, the follower logs a warning.
 const MAX_CLOCK_SKEW: Duration = Duration::from_secs(10);
 
 /// Reads the states whenever a revision has grown, once for all clients. Clones share the states.
@@ -48,7 +48,7 @@ struct Inner {
     ticks: Ticks,
     /// When the last successful poll began: the states were current then. Initially the time of creation.
     confirmed: watch::Sender<(Instant, Timestamp)>,
-    /// The time of the last successful poll, if that is longer ago than [`STALE_AFTER`].
+    /// The time of the last successful poll, if that was longer than [`STALE_AFTER`] ago.
     stale: watch::Sender<Option<Timestamp>>,
 }
 
@@ -63,7 +63,7 @@ impl Follower {
         Self(Arc::new(Inner { store, clock, metrics, withdrawn, epoch, state, ticks, confirmed, stale }))
     }
 
-    /// Returns the newest revision without hidden or erased reports. The follower updates it from the moderation log.
+    /// Returns the first revision of reports without the hidden and erased ones. The follower updates it from the moderation log.
     #[must_use]
     pub(crate) fn withdrawn_revision(&self) -> &WithdrawnRevision {
         &self.0.withdrawn
@@ -74,8 +74,8 @@ impl Follower {
         self.0.state.subscribe()
     }
 
-    /// Returns the states for clients behind shared caches until the next tick, and the time until then. The first call in a tick
-    /// fixes the `current` states for the whole tick.
+    /// Returns the states that clients of shared caches get until the next tick, and the time until that tick. The first call in
+    /// a tick fixes the `current` states for the whole tick.
     pub(crate) fn states_at_tick(&self, every: Duration, current: &Arc<State>) -> (Arc<State>, Duration) {
         self.0.ticks.states(self.0.clock.now(), every, current)
     }
@@ -97,19 +97,21 @@ impl Follower {
         self.0.confirmed.borrow().1
     }
 
-    /// Returns how far the newest change is ahead of the clock, if by more than 10 s: then the clocks of the servers differ.
+    /// Returns by how much the newest change is later than the clock, if by more than 10 s. Then the clocks of the servers
+    /// differ.
     #[must_use]
     pub(crate) fn clock_skew(&self) -> Option<Duration> {
         self.0.state.borrow().as_ref().and_then(|state| clock_skew(state, self.0.clock.now()))
     }
 
-    /// Waits until this server has read up to a cursor of the same epoch. `false` means that the cursor is ahead of the store.
+    /// Waits until this server has read all revisions of a cursor of the same epoch. Returns false if the store has not reached
+    /// them.
     ///
-    /// Takes little more than a second, because another server is at most a second ahead. While the store is unavailable, it
-    /// takes longer, so set a timeout.
+    /// Waits little more than a second, because no server lags more than a second. Waits longer while the store is unavailable,
+    /// so the caller must set a timeout.
     pub(crate) async fn catch_up_to(&self, cursor: Cursor) -> bool {
         let (mut states, mut confirmed) = (self.states(), self.0.confirmed.subscribe());
-        // The clock may have stepped back, so the poll must also begin after this call.
+        // The poll must also begin after this call, because the clock may have stepped back.
         let (called, not_before) = (Instant::now(), self.0.clock.now().saturating_add(MAX_LAG));
         select! {
             biased;
@@ -118,8 +120,8 @@ impl Follower {
         }
     }
 
-    /// Returns the areas as last read, even while the store is unavailable. Waits for the first reading; the caller sets a
-    /// timeout. Fails if the server shuts down first.
+    /// Returns the areas as last read, even while the store is unavailable. Waits until they are first read, so the caller must
+    /// set a timeout. Fails if the server shuts down first.
     pub(crate) async fn areas(&self) -> Result<Arc<AreaSet>, StoreError> {
         let mut states = self.states();
         let first = states.wait_for(Option::is_some).await.ok();
@@ -138,7 +140,7 @@ impl Follower {
     }
 
     /// Returns states that include every change acknowledged before the call. Fails if the store cannot return its revisions. The
-    /// caller sets a timeout.
+    /// caller must set a timeout.
     pub(crate) async fn current(&self) -> Result<Arc<State>, StoreError> {
         let present = self.0.revisions().await?;
         let mut states = self.states();
@@ -146,7 +148,7 @@ impl Follower {
             state.as_ref().is_some_and(|state| has_reached(state.cursor().revisions(), present))
         };
         let state = states.wait_for(is_current).await.ok().and_then(|state| state.clone());
-        // The sender is part of this value, so the channel is open.
+        // Never fails: this value owns the sender, so the channel is open.
         state.ok_or_else(|| StoreError::NotFound { what: "the state".to_owned() })
     }
 }
@@ -154,7 +156,7 @@ impl Follower {
 impl Inner {
     /// Polls without end, and marks the states as stale when no poll has succeeded for [`STALE_AFTER`].
     async fn follow(&self) -> Infallible {
-        // False at the start and after a failure, because the database may then be a different one.
+        // Whether the database is certainly the same as in the last poll. False at the start and after a failure.
         let mut is_certain = false;
         let mut stale_at = Instant::now() + STALE_AFTER;
         let mut behind = None;
@@ -177,7 +179,8 @@ impl Inner {
                     is_certain = true;
                     stale_at = Instant::now() + STALE_AFTER;
                     self.mark_current(started, at);
-                    // Poll less often if a poll queries the database, but still read changes within a second.
+                    // Polls less often if a poll is slow because it queries the database, but still reads changes within a
+                    // second.
                     sleep((10 * started.elapsed()).clamp(MIN_POLL_INTERVAL, MAX_POLL_INTERVAL)).await;
                 }
                 Err(error) => {
@@ -199,7 +202,7 @@ impl Inner {
         }
     }
 
-    /// Logs the beginning of each outage once.
+    /// Marks the states as stale. Logs each outage once, at its beginning.
     fn mark_stale(&self, error: &(dyn Error + 'static)) {
         let (_, since) = *self.confirmed.borrow();
         let begins = self.stale.send_if_modified(|stale| {
@@ -221,8 +224,8 @@ impl Inner {
     }
 
     /// Reads the revisions, and then the states if the revision of floods has changed or `is_certain` is false. `behind` is the
-    /// time since which the revisions are lower than in an earlier poll. Lower revisions are ignored for up to [`MAX_LAG`]: the
-    /// store may lag.
+    /// time since which the revisions are lower than in an earlier poll. Ignores lower revisions for up to [`MAX_LAG`], because
+    /// the store may lag.
     async fn poll(&self, is_certain: bool, behind: &mut Option<Instant>) -> Result<(), StoreError> {
         let mut revisions = self.revisions().await?;
         let last = self.state.borrow().clone();
@@ -243,7 +246,7 @@ impl Inner {
             }
         }
         let epoch = self.store.epoch().await?.unwrap_or(self.epoch);
-        // Within an epoch, revisions shrink only if the database lost changes.
+        // If revisions are lower, the database has lost changes: does not continue from the last states.
         let last = last.filter(|last| has_reached(revisions, last.cursor().revisions()));
         let same_epoch = last.as_deref().filter(|last| last.cursor().epoch == epoch);
         let removed = self.read_removed(same_epoch, &mut revisions).await?;
@@ -273,8 +276,8 @@ impl Inner {
 }
 
 impl Inner {
-    /// Reads the moderation log, and raises the revision of reports to that of the log, so that clients get each removed report
-    /// once.
+    /// Reads the moderation log, and raises the revision of reports to the revision of the log, so that clients get each removed
+    /// report once.
     async fn read_removed(
         &self,
         last: Option<&State>,

@@ -18,7 +18,7 @@ pub(crate) struct FullState {
     pub(crate) permit: Box<dyn fmt::Debug + Send + Sync>,
 }
 
-/// Sends a full state in chunks, so that no client has a copy of the whole.
+/// Sends a full state in chunks, so that the server does not copy the whole state for each client.
 #[derive(Debug)]
 pub(crate) struct FullStateBody {
     /// `None` once the client has exceeded its time.
@@ -32,14 +32,15 @@ pub(crate) struct TooSlow;
 
 const CHUNK: usize = 16 << 10;
 
-/// The time that a client has to read any state, however small.
+/// The minimum time that a client has to read a state.
 const MIN_TIME: Duration = Duration::from_secs(30);
 
-/// The pace at which a client must read a large state, because its memory stays reserved until then.
+/// The minimum speed at which a client must read a large state, because the state's memory stays reserved while it reads.
 const MIN_BYTES_PER_SECOND: u64 = 256 << 10;
 
 impl FullStateBody {
-    /// The client must read the state within half a minute, plus a second for each 256 KiB; then the state is dropped.
+    /// Creates the body. Drops the state after half a minute, plus a second for each 256 KiB: the client must have read it by
+    /// then.
     #[must_use]
     pub(crate) fn new(state: Arc<FullState>) -> Self {
         let time = MIN_TIME + Duration::from_secs(state.json.len() as u64 / MIN_BYTES_PER_SECOND);

@@ -1,9 +1,9 @@
-//! Changes since a client last read: deltas, which clients poll or receive as a stream.
+//! Sends clients what has changed since they last read: as deltas, which clients poll or receive as a stream.
 //!
-//! The unit of change is the store's revision, which is read together with the data and grows in commit order. Each server
-//! remembers the revision at which it first read each area's state. A client that sends back its [`Cursor`] gets every area whose
-//! state was first read later, each once, with the current state. A change can be sent twice, but none is missed: a client that
-//! applies all deltas has the current states.
+//! The unit of change is the store's revision, which is read together with the data and grows in commit order. For each area, a
+//! server remembers the revision at which it first read the area's state. A client that sends back its [`Cursor`] gets every area
+//! whose state the server first read at a later revision, each once, with the current state. A change can be sent twice, but none
+//! is missed: a client that applies all deltas has the current states.
 
 mod cursor;
 mod delta;

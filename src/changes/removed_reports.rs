@@ -1,7 +1,7 @@
 use crate::model::{ModerationAction, ModerationEntry, ReportKey};
 use crate::stores::{Revision, Versioned};
 
-/// The reports that moderators have hidden or erased, each with the revision of reports at which this server first read it.
+/// The reports that moderators have hidden or erased, each with the revision of reports at which this server first read of that.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RemovedReports {
     reports: Vec<(ReportKey, Revision)>,
@@ -12,7 +12,7 @@ pub(crate) struct RemovedReports {
 }
 
 impl RemovedReports {
-    /// How many reports are remembered, and how many log entries are read at once.
+    /// The maximum number of remembered reports, and of log entries that are read at once.
     pub(crate) const MAX: u32 = 1_000;
 
     #[must_use]
@@ -20,7 +20,8 @@ impl RemovedReports {
         self.last
     }
 
-    /// Adds the log entries after [`last`](Self::last). `log` has the newest of them, newest first, at most [`MAX`](Self::MAX).
+    /// Adds the log entries after [`last`](Self::last). `log` has at most [`MAX`](Self::MAX) of them, newest first; older ones
+    /// are missing.
     #[must_use]
     pub(crate) fn next(&self, log: &Versioned<Vec<ModerationEntry>>) -> Self {
         let mut next = self.clone();
@@ -41,7 +42,7 @@ impl RemovedReports {
         next
     }
 
-    /// Whether all reports that were removed after a revision are known.
+    /// Whether [`since`](Self::since) returns all reports that were removed after a revision.
     #[must_use]
     pub(crate) fn is_complete_since(&self, revision: Revision) -> bool {
         revision >= self.first

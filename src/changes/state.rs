@@ -10,10 +10,10 @@ use crate::stores::{FloodQuery, Revision};
 
 const MAX_CACHED: usize = 64;
 
-/// How many earlier cursors are remembered: enough, because a stream lags at most a few states.
+/// The number of remembered earlier cursors. It suffices, because a stream lags at most a few states.
 const MAX_RECENT: usize = 64;
 
-/// The index of a revision in a cursor, and the names in a delta of the resources that have this revision.
+/// The index of a revision in a cursor, and the names that a delta has for the resources with this revision.
 const RESOURCES: [(usize, &[&str]); 3] =
     [(1, &["reports"]), (2, &["gauges"]), (3, &["infrastructure", "areas"])];
 
@@ -21,13 +21,13 @@ const RESOURCES: [(usize, &[&str]); 3] =
 #[derive(Debug)]
 pub(crate) struct State {
     cursor: Cursor,
-    /// The earliest revision of floods since which changes are known.
+    /// The earliest revision of floods for a delta: all changes after it are known.
     oldest: Revision,
     areas: Arc<AreaSet>,
     versions: Arc<[AreaVersion]>,
     last_changed: Option<Timestamp>,
     removed: RemovedReports,
-    /// This cursor and the ones before, newest last.
+    /// This cursor and the cursors before it, newest last.
     recent: Vec<Cursor>,
     cache: Mutex<StateCache>,
 }
@@ -41,7 +41,7 @@ struct StateCache {
 }
 
 impl StateCache {
-    /// Drops the oldest full states until a state of this `weight` fits into `room`.
+    /// Drops the oldest full states until a new state of the size `weight` fits into `room`.
     fn evict(&mut self, weight: u64, room: u64) {
         let mut size: u64 = weight + self.retained.iter().map(|state| state.json.len() as u64).sum::<u64>();
         let mut dropped = 0;
@@ -94,7 +94,7 @@ impl State {
         if cursor.epoch != self.cursor.epoch || !same_areas(&self.areas, layer.areas()) {
             return Self::new(snapshot);
         }
-        // Compares times too, because an area may have been set and cleared between two snapshots.
+        // Compares times too, because a state may have been set and cleared between two snapshots.
         let next = statuses(layer).zip(self.versions.iter()).map(|(status, version)| {
             if status == version.status { *version } else { AreaVersion { status, read: cursor.floods } }
         });
@@ -155,7 +155,8 @@ impl State {
         self.last_changed
     }
 
-    /// Whether a cursor of the same epoch is ahead of these states: another server has read further, or changes were lost.
+    /// Whether a cursor of the same epoch has a later revision than these states: another server has read more, or changes were
+    /// lost.
     #[must_use]
     pub(crate) fn is_behind(&self, cursor: Cursor) -> bool {
         let behind = |(own, theirs): (&Revision, Revision)| *own < theirs;
@@ -181,9 +182,9 @@ impl State {
         self.versions.iter().filter(|version| version.status.current().is_some()).count()
     }
 
-    /// Returns the full state as JSON, which `encode` creates once for all clients with the same query; after an error, the next
-    /// waiting client tries again. The state is retained for later clients until other states need the space: `weight` estimates
-    /// its size in bytes, and all retained states have at most `room` bytes.
+    /// Returns the full state as JSON. `encode` creates it once for all clients with the same query; after an error, the next
+    /// waiting client tries again. Retains the state for later clients until other states need the space: `weight` estimates its
+    /// size in bytes, and all retained states together have at most `room` bytes.
     pub(crate) async fn full_state<E, F>(
         &self,
         query: &FloodQuery,
@@ -216,11 +217,11 @@ impl State {
     /// Returns the changes since a cursor. Returns the full state if there is no cursor, if it is of another epoch, or if it is
     /// too old.
     ///
-    /// The cursor of the delta is not before `since`, so a client of a server that is ahead of this one misses nothing. Clients
-    /// with the same recent cursor share the delta. Costs O(areas).
+    /// The cursor of the delta is never older than `since`, so a client that comes from a server with newer states misses
+    /// nothing. Clients with the same recent cursor share the delta. Costs O(areas).
     #[must_use]
     pub(crate) fn since(&self, since: Option<Cursor>, query: &FloodQuery) -> Arc<Delta> {
-        // Cache only deltas of recent cursors: clients can invent any number of others.
+        // Caches only deltas of recent cursors, because clients can invent any number of other cursors.
         let Some(recent) = since.filter(|since| self.recent.contains(since)) else {
             return Arc::new(self.delta(since, query));
         };
@@ -240,7 +241,8 @@ impl State {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Without a valid cursor, returns the full states, otherwise only what changed since. The cursor never goes back.
+    /// Returns the full state if `since` is not a valid cursor. Otherwise returns the changes since that cursor, and a cursor
+    /// that is never older.
     fn delta(&self, since: Option<Cursor>, query: &FloodQuery) -> Delta {
         let revisions = self.cursor.revisions();
         let Some(since) = self.valid_cursor(since) else {

@@ -120,7 +120,7 @@ proptest! {
             committed = (committed + commits).min(last);
             let server = &mut servers[usize::from(first)];
             if restarts && commits == 0 {
-                // A restarted server knows nothing of earlier revisions.
+                // A restarted server has read no earlier revisions.
                 *server = Server(None);
             }
             server.read(&history, committed);
@@ -132,7 +132,7 @@ proptest! {
             reader.take(&delta);
             prop_assert_eq!(&reader.states, &selected(history[committed].0, &query));
         }
-        // A server that is behind reverts nothing.
+        // A server with older states must not revert newer states of the client.
         let mut behind = Server(None);
         behind.read(&history, 0);
         let before = reader.clone();

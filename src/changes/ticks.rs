@@ -25,7 +25,7 @@ impl Ticks {
     ) -> (Arc<State>, Duration) {
         let tick = now.floor(every);
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Rejects states of another epoch, and states with changes that the database has lost.
+        // States are invalid if they have another epoch, or changes that the database has lost.
         let is_valid = |state: &State| {
             let (cursor, newest) = (state.cursor(), current.cursor());
             cursor.epoch == newest.epoch && !current.is_behind(cursor)

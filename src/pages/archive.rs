@@ -36,7 +36,7 @@ pub(super) struct ArchiveList {
     vary: Header<'static>,
 }
 
-/// Responds with a page or with JSON.
+/// Responds with the list of files, as a page or as JSON.
 #[get("/archive")]
 pub(super) async fn list_archive(
     _caller: Caller,
@@ -82,7 +82,7 @@ pub(super) async fn find_archive_file(
     find(archive.inner().as_ref(), None, file).await
 }
 
-/// Responds with 404 if there is no archive or no such file in it.
+/// Finds a file of the archive. Fails with 404 if there is no archive or no such file.
 async fn find(archive: Option<&Archive>, month: Option<&str>, name: &str) -> Result<Download, Problem> {
     let file = match archive {
         Some(archive) => archive.file(month, name).await?,
@@ -115,7 +115,7 @@ impl<'r> Responder<'r, 'static> for Download {
         if tags.any(|listed| listed.trim().trim_start_matches("W/") == tag) {
             return response.status(Status::NotModified).ok();
         }
-        // A range of an older version is ignored, and the whole file is sent (RFC 9110 §13.1.5).
+        // Ignores a range of an older version, and sends the whole file (RFC 9110 §13.1.5).
         let is_same = header("If-Range").is_none_or(|validator| validator == tag);
         let range = header("Range").filter(|_| is_same).and_then(|range| parse_range(range, bytes));
         if range.as_ref().is_some_and(Range::is_empty) {

@@ -19,8 +19,9 @@ const GROUND: &str = include_str!("map/ground.js");
 const LIVE: &str = include_str!("../../examples/clients/live.js");
 const PHOTO: &str = include_str!("report/photo.js");
 
-/// The address of each file, and the modules joined in it, because one script per page needs one request and compresses better. A
-/// module follows those that it imports by a relative path. Top-level names of joined modules must differ (tested).
+/// The address of each file, and the modules that are joined in it: one script per page needs one request, and compresses better.
+/// A module must come after the modules that it imports by a relative path. Top-level names of joined modules must differ
+/// (tested).
 const FILES: [(&str, &[&str]); 10] = [
     (
         "/map/map.js",
@@ -92,7 +93,7 @@ const FILES: [(&str, &[&str]); 10] = [
 pub(crate) struct Assets([OnceCell<RenderedResponse>; FILES.len()]);
 
 impl Assets {
-    /// Returns the file at an address, or 404.
+    /// Returns the file at an address. Fails with 404 if there is none.
     pub(super) async fn find(&self, folder: &str, name: &str) -> Result<ApiResponse, Problem> {
         let is_wanted = |address: &str| address.strip_prefix(folder) == Some(name);
         let ((address, parts), ready) = FILES
@@ -108,7 +109,8 @@ impl Assets {
     }
 }
 
-/// Removes comment lines, indentation, and imports of joined modules from a script or style sheet. Saves a third of the bytes.
+/// Removes comment lines, indentation, and imports of joined modules from a script or style sheet. This saves a third of the
+/// bytes.
 pub(super) fn minify(text: &str) -> String {
     let is_comment = |line: &str| ["//", "/*", "*"].iter().any(|begin| line.starts_with(begin));
     let is_joined = |line: &str| line.starts_with("import ") && line.contains(" from \".");

@@ -17,12 +17,12 @@ pub(crate) struct FloodReport {
 
 type ByArea = HashMap<AreaId, Vec<FloodReport>>;
 
-/// Caches the published flood reports of the last hours by area, oldest first. Reread whenever a report is added, hidden or
-/// restored, so pages never show hidden reports.
+/// Caches the published flood reports of the last hours by area, oldest first. Reads them again whenever a report is added,
+/// hidden or restored, so pages never show hidden reports.
 #[derive(Debug, Default)]
 pub(crate) struct FloodReports(Mutex<Option<(CacheKey, Arc<ByArea>)>>);
 
-/// The revision of reports, and the minute, because a report that is dated in the future appears later.
+/// The revision of reports, and the minute: a report that is dated in the future appears later, at the same revision.
 type CacheKey = (Revision, Timestamp);
 
 impl FloodReports {

@@ -66,7 +66,7 @@ pub(crate) fn manage_state(rocket: Rocket<Build>, config: &Config) -> Rocket<Bui
         .manage(report::ReportLimits::new(config))
 }
 
-/// Returns when the floods of dry areas ended.
+/// Returns the dry areas that were flooded before, and when their floods ended.
 fn ended_floods(state: Option<&State>) -> impl Iterator<Item = (&Area, Timestamp)> {
     state.into_iter().flat_map(State::ended_floods)
 }

@@ -12,8 +12,8 @@ use crate::pages::layout::{Layout, PageContext, PageTemplate};
 
 const PAGE: PageTemplate = PageTemplate::new("error.html", include_str!("problem.html"));
 
-/// Returns the error page in the reader's language; `None` for programs and for data, whose errors are JSON. Browsers name HTML
-/// in `Accept` when they open an address; scripts do not.
+/// Returns the error page in the reader's language; `None` for programs and for requests for data, which get errors as JSON.
+/// Browsers have HTML in `Accept` when they open an address; scripts do not.
 pub(crate) fn problem_page(problem: &Problem, request: &Request<'_>) -> Option<String> {
     let names_html = |line: &str| line.contains("text/html");
     if request.method() != Method::Get || !request.headers().get("Accept").any(names_html) {

@@ -25,7 +25,7 @@ use crate::runtime::off_thread;
 pub(crate) const JSON: &str = "application/json";
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 
-/// The body of a successful response, and how long caches may reuse it.
+/// A successful response: its body, and how long caches may reuse it.
 #[derive(Clone, Debug)]
 pub struct ApiResponse {
     media_type: Cow<'static, str>,
@@ -36,7 +36,7 @@ pub struct ApiResponse {
     /// Whether the response came from the cache.
     was_ready: bool,
     stale: Option<Staleness>,
-    /// `None` if the body has no data of the store.
+    /// How current the data is; `None` if the body has no data of the store.
     data: Option<DataState>,
     /// Whether the service has no area in the requested city.
     is_uncovered: bool,
@@ -53,7 +53,7 @@ struct Staleness {
     age: Duration,
 }
 
-/// The bytes of a body. They reserve their memory until the last byte is sent.
+/// The bytes of a body. Keeps their memory reserved until the last byte is sent.
 struct BodyBytes {
     bytes: Bytes,
     _memory: Option<Arc<Memory>>,
@@ -91,12 +91,12 @@ impl ApiResponse {
         Self { data: Some(data), ..self }
     }
 
-    /// Adds the headers for a city without areas, about whose floods the service knows nothing.
+    /// Adds the headers for a city in which the service has no areas, and so no data about floods.
     pub(super) fn without_coverage(self) -> Self {
         Self { is_uncovered: true, data: Some(DataState::default()), ..self }
     }
 
-    /// Allows reuse for a day if the client requested this version of the response. Otherwise `Content-Location` is set to the
+    /// Allows reuse for a day if the client requested this version of the response. Otherwise sets `Content-Location` to the
     /// address of this version (RFC 9110 §8.7).
     pub(crate) fn at_revision(self, param: &RevisionParam) -> Self {
         let Some(content) = &self.content else { return self };
@@ -133,8 +133,8 @@ impl ApiResponse {
         Self::with_body(HTML.into(), page.into_bytes(), CacheControl::NoStore)
     }
 
-    /// Compresses the body. Do not use it for a body with a secret and text of a third party who can make the reader's browser
-    /// send the request: the compressed length would leak the secret (BREACH).
+    /// Compresses the body. Do not use this for a body with both a secret and text from a third party: if that party can make the
+    /// reader's browser send requests, the compressed length leaks the secret (BREACH).
     pub(crate) async fn compressed(self) -> Result<Self, Problem> {
         if let Some(content) = self.content.clone() {
             let compress = move |_: &_| {
@@ -150,8 +150,8 @@ impl ApiResponse {
         Self::with_body(media_type.into(), body, CacheControl::Photo)
     }
 
-    /// Returns a response that is the same for all clients. Caches revalidate it before each reuse. With `cache.shared`, shared
-    /// caches may reuse it for that time, and for a minute while the service is unavailable.
+    /// Returns a response that is the same for all clients. Caches revalidate it before each reuse. If `cache.shared` is set,
+    /// shared caches may reuse it for that time, and for a minute while the service is unavailable.
     #[must_use]
     pub fn public(media_type: impl Into<Cow<'static, str>>, body: Vec<u8>) -> Self {
         Self::with_body(media_type.into(), body, CacheControl::Revalidate(ContentClass::MayHaveReports))
@@ -252,8 +252,8 @@ impl<'r> Responder<'r, 'static> for ApiResponse {
         response.set_raw_header("Content-Type", media_type);
         let length = form.bytes.len();
         response.set_sized_body(length, Cursor::new(BodyBytes { bytes: form.bytes, _memory: memory }));
-        // Rocket copies a body chunk by chunk, at a cost for each. With one spare byte, Rocket knows that the first chunk is the
-        // last. The chunk size belongs to the body, so it is set after the body.
+        // Rocket copies a body in chunks, and each chunk has a cost. A chunk size of one byte more than the body makes a single
+        // chunk. The chunk size belongs to the body, so it is set after the body.
         let limits = request.rocket().state().map_or_else(Limits::default, |config: &Config| config.limits);
         response.set_max_chunk_size((length + 1).min(limits.chunk()));
         Ok(response)
@@ -271,7 +271,7 @@ pub(crate) fn cache_topology(request: &Request<'_>) -> CacheTopology {
     }
 }
 
-/// Returns the encoding that the client has according to `If-None-Match` (RFC 9110 §13.1.2, weak comparison).
+/// Returns the encoding of the client's copy according to `If-None-Match` (RFC 9110 §13.1.2, weak comparison).
 pub(super) fn matching_encoding<'a>(
     mut lists: impl Iterator<Item = &'a str>,
     content: &Content,
@@ -281,13 +281,13 @@ pub(super) fn matching_encoding<'a>(
         if list.trim() == "*" {
             return Some(content.representation(accepted).encoding);
         }
-        // Splitting at commas is safe: a foreign tag may contain one, but none of its parts equals one of ours.
+        // Splitting at commas is safe: a tag from another server may contain a comma, but no part of it equals a tag of Siaga.
         let mut tags = list.split(',').map(str::trim);
         tags.find_map(|tag| content.match_tag(tag.strip_prefix("W/").unwrap_or(tag), accepted))
     })
 }
 
-/// Computes the tag of content that never changes and compresses it, off the threads that serve requests.
+/// Computes the tag of content that never changes, and compresses the content. Uses a thread that serves no requests.
 pub(crate) async fn precompress(
     media_type: impl Into<Cow<'static, str>>,
     bytes: Vec<u8>,

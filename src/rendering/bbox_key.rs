@@ -9,12 +9,12 @@ use crate::formats::Format;
 use crate::model::{AreaSelector, AreaSet, BoundingBox, InfrastructureKind};
 use crate::stores::{LayerQuery, Resource};
 
-/// Time limit for the revision, which is in memory unless the store is unavailable.
+/// The time limit for reading the revision. Reading is fast while the store is available: the revision is in memory.
 const REVISION_TIMEOUT: Duration = Duration::from_millis(50);
 
 impl ResponseCache {
-    /// Returns the key for a bounding box. The box is narrowed to the areas or infrastructure in it, so that boxes with the same
-    /// areas share one response, and a box with all areas uses the response for the whole map.
+    /// Returns the key for a bounding box. Cuts the box to the bounds of all selected areas or infrastructure, so that boxes that
+    /// differ only outside these bounds share one response. A box that contains the bounds uses the response for the whole map.
     pub(super) async fn bbox_key(
         &self,
         part: BoundingBox,
@@ -25,7 +25,7 @@ impl ResponseCache {
             LayerQuery::Floods(query) => self.area_bounds(&query.selector).await,
             LayerQuery::Areas(query) => self.area_bounds(&query.selector).await,
             LayerQuery::Infrastructure(selector, kind) => self.infrastructure_bounds(selector, *kind).await,
-            // A report can be anywhere.
+            // The bounds of the world, because a report can be anywhere.
             _ => Some(Rect::new(coord! { x: -180.0, y: -90.0 }, coord! { x: 180.0, y: 90.0 })),
         };
         match bounds.map_or(Some(part), |bounds| part.narrowed(bounds)) {
@@ -49,8 +49,8 @@ impl ResponseCache {
         places.value.infrastructure_layer(selector, kind).bounds()
     }
 
-    /// Returns the areas of the follower if its revision of floods is current, otherwise the store's. While the store is
-    /// unavailable, returns the last areas read.
+    /// Returns the areas of the follower if its revision of floods is current, and otherwise the areas of the store. While the
+    /// store is unavailable, returns the areas that the follower read last.
     async fn areas(&self) -> Option<Arc<AreaSet>> {
         let store = &self.renderer.store;
         let state = self.follower.states().borrow().clone();

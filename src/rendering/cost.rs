@@ -9,29 +9,29 @@ use crate::stores::{
     entries_in_force,
 };
 
-/// Estimated bytes of a report while a list is rendered: its row, and its part of the body.
+/// Estimated bytes of a report while a list is rendered: for its row, and for its part of the body.
 const REPORT: u64 = 2 << 10;
 const READING: u64 = 512;
 /// Estimated bytes of a feature without its positions.
 const FEATURE: u64 = 512;
 const POSITION: u64 = 32;
-/// Estimated bytes of an entry of the log of flood states in a history, and of an area, which may have an entry from before the
-/// period.
+/// Estimated bytes of a history for each log entry in the period, and for each area, because an area may also need the last entry
+/// before the period.
 const ENTRY: u64 = 128;
 /// Estimated bytes of a message in a list of alerts. The shortest format needs a quarter of this.
 const ALERT: u64 = 4 << 10;
-/// Counting stops here, because no client has the quota for so many entries.
+/// Counting of log entries stops at this number, because no client has the quota for so many.
 const MAX_ENTRIES: u64 = 1 << 20;
 /// Estimated bytes of a feature that is compared with a selection.
 const SCANNED: u64 = 64;
-/// Estimated bytes of an hour of a history: mostly for the data that the store reads to compute its numbers.
+/// Estimated bytes for each hour of a history: mostly the data that the store reads to compute the numbers of the hour.
 const HOUR: u64 = 1 << 10;
 
-/// Estimates the cost of rendering a response: its memory in bytes, coarse and rather too large.
+/// Estimates the cost of rendering a response: the memory that it needs, in bytes. The estimate is coarse, and rather too high.
 ///
-/// The store counts the items of lists, and the log entries of histories and lists of alerts; histories also count areas and
-/// hours. Other responses have few keys: their cost is estimated from their size when they were rendered `last`. A box is
-/// estimated by its [`features`].
+/// For lists, the store counts the items. For histories and lists of alerts, it counts the log entries; histories also cost for
+/// each area and hour. Other responses have few keys: their cost is twice `last`, their size when last rendered. For a box, see
+/// [`features`].
 ///
 /// Fails with 400 for a list of more than `features` items.
 pub(super) async fn estimate(
@@ -80,7 +80,7 @@ pub(super) fn report_list(count: u64) -> u64 {
     count * REPORT
 }
 
-/// Returns the cost of the texts of the reports that were read, because texts can be long.
+/// Returns the cost of reports that were read, with their texts, which can be long.
 pub(super) fn layer_text(layer: &Layer) -> u64 {
     let Layer::Reports(reports) = layer else { return 0 };
     let text = |report: &Report| {
@@ -95,7 +95,7 @@ pub(super) fn scan(features: usize) -> u64 {
     SCANNED * features as u64
 }
 
-/// Returns the part of the cost that is known without counting, so that a client without enough quota is rejected first.
+/// Returns the part of the cost that is known without counting, so that a client without enough quota is rejected before that.
 pub(super) async fn estimate_upfront(key: &ResponseKey, store: &dyn Store) -> Result<u64, Problem> {
     match key {
         ResponseKey::FloodArchive(query) | ResponseKey::FloodSeries(query) => {
@@ -105,7 +105,7 @@ pub(super) async fn estimate_upfront(key: &ResponseKey, store: &dyn Store) -> Re
     }
 }
 
-/// Estimates the cost of the states of a period, by its log entries and, for each area, the entry before the period.
+/// Estimates the cost of the states of a period: the log entries in the period, plus the cost of a period without entries.
 pub(super) async fn history(query: &HistoryQuery, store: &dyn Store) -> Result<u64, Problem> {
     let HistoryQuery { selector, period } = query;
     let entries =
@@ -120,7 +120,7 @@ pub(super) async fn empty_history_cost(query: &HistoryQuery, store: &dyn Store) 
     Ok(areas * ENTRY + hours(Window::Within(query.period)) * HOUR)
 }
 
-/// Returns how many additional requests a cost is charged as: one per MiB.
+/// Returns the number of additional requests that a client is charged for a cost: one per MiB.
 pub(super) fn extra_requests(cost: u64) -> u32 {
     u32::try_from(cost >> 20).unwrap_or(u32::MAX)
 }
@@ -135,7 +135,7 @@ async fn readings(query: &GaugeQuery, store: &dyn Store, features: u64) -> Resul
     if count <= features { Ok(count) } else { Err(too_many(features, "readings", query.window)) }
 }
 
-/// Names the parameters of the window as the fault: `timeperiod`, or `start` and `end`.
+/// Returns the error for a window with too many items. It names the parameters to change: `timeperiod`, or `start` and `end`.
 fn too_many(features: u64, items: &str, window: Window) -> Problem {
     match window {
         Window::Last(_) => {

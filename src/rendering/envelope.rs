@@ -19,7 +19,7 @@ pub(crate) fn wrap<E>(
     Ok(())
 }
 
-/// The cities of the service, for a response about another city. Its `Display` is a sentence.
+/// The cities that the service covers, for a response about a city that it does not cover. `Display` writes a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Coverage {
     city: String,
@@ -28,7 +28,7 @@ pub(crate) struct Coverage {
 }
 
 impl Coverage {
-    /// Returns the coverage if no area is in this city.
+    /// Returns the coverage if the service has no area in this city.
     pub(super) fn for_uncovered(city: &str, areas: &AreaSet) -> Option<Self> {
         if areas.has_city(city) {
             return None;

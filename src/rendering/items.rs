@@ -24,7 +24,7 @@ use crate::stores::{
 
 const MAX_READING_AGE: Duration = Duration::from_hours(24);
 
-/// How many reports are read at a time, and for one page at most.
+/// The number of reports that are read at a time; `MAX_SCANNED` is the maximum for one page.
 const CHUNK: usize = 1_000;
 const MAX_SCANNED: usize = 50_000;
 
@@ -47,7 +47,7 @@ impl ItemsQuery {
         resource(self.collection)
     }
 
-    /// Writes features as GeoJSON, with links below a base address.
+    /// Writes features as GeoJSON, with links that begin with the address `base`.
     pub(super) fn write(
         &self,
         items: &Items,
@@ -87,7 +87,7 @@ impl ItemsQuery {
     }
 }
 
-/// Returns the relative address of a page, without `offset` if that is 0.
+/// Returns the address of a page, with `offset` only if it is not 0.
 fn page_address(collection: &str, parameters: &str, cursor: Option<String>, offset: usize) -> String {
     let offset = Some(offset).filter(|offset| *offset > 0).map(|offset| offset.to_string());
     let further = [("offset", offset), ("cursor", cursor)];
@@ -100,8 +100,8 @@ fn page_address(collection: &str, parameters: &str, cursor: Option<String>, offs
     format!("{collection}/items{sign}{query}")
 }
 
-/// Returns whether the layer of a collection is cached by revision. Reports are read in chunks, and clients can choose any number
-/// of times.
+/// Returns whether the layer of a collection is cached by revision. Layers at a time that clients choose are not cached, nor are
+/// reports, which are read in chunks.
 fn has_cached_layer(collection: Collection, time: Option<TimeFilter>) -> bool {
     match collection {
         Collection::Reports | Collection::Gauges => false,
@@ -128,7 +128,7 @@ fn resource(collection: Collection) -> Resource {
     }
 }
 
-/// All characters except the unreserved ones of RFC 3986 §2.3.
+/// All characters except those that are unreserved in RFC 3986 §2.3.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 fn path_segment(text: &str) -> String {
@@ -136,7 +136,7 @@ fn path_segment(text: &str) -> String {
 }
 
 impl Renderer {
-    /// Returns the selected items. The cost of floods at a past moment is charged before the history is read.
+    /// Returns the selected items. For floods at a past moment, charges the cost before reading the history.
     pub(super) async fn items(
         &self,
         query: &ItemsQuery,
@@ -164,7 +164,7 @@ impl Renderer {
         }
     }
 
-    /// Reads a page. The cost of selecting the features is charged first.
+    /// Reads a page. Charges the cost of selecting the features before selecting them.
     async fn page(
         &self,
         collection: Collection,
@@ -208,7 +208,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Returns all features of a collection other than reports, as they are at `time`, if given; cached by revision.
+    /// Returns all features of a collection other than reports, at `time` or now. Caches the layer by revision if possible.
     async fn layer(
         &self,
         collection: Collection,
@@ -222,7 +222,7 @@ impl Renderer {
         self.layers.get(collection, present, self.clock.now(), read).await
     }
 
-    /// Reads the layer as of the requested time; floods after the present are rejected.
+    /// Reads the layer at the requested time. Fails for floods at a future time.
     async fn read_layer(
         &self,
         collection: Collection,
@@ -236,7 +236,7 @@ impl Renderer {
                 Some(TimeFilter::At(moment)) if moment > now => {
                     return Err(invalid("must not be in the future"));
                 }
-                // For a past interval, the state at its end counts; an open end is in the future.
+                // For an interval, the state at its end counts; an end in the future, such as an open end, means now.
                 Some(TimeFilter::Between(_, end)) if end >= now => LayerQuery::Floods(FloodQuery::default()),
                 Some(TimeFilter::At(moment) | TimeFilter::Between(_, moment)) => LayerQuery::FloodsAt(moment),
             },
@@ -278,7 +278,7 @@ impl Renderer {
 
     /// Returns all gauges, each with its selected readings, if any.
     async fn gauges_with_readings(&self, query: &GaugeQuery) -> Result<Versioned<Layer>, Problem> {
-        // Read first: the readings below are at least as new as this revision.
+        // Read before the readings, so that the readings are at least as new as this revision.
         let stored = self.store.all_gauges().await?;
         let read = self.store.gauges(query).await?;
         let validity = read.validity;
@@ -292,10 +292,10 @@ impl Renderer {
         Ok(Versioned::new(stored.revision, Layer::Gauges(GaugeLayer(gauges))).within(validity))
     }
 
-    /// Reads a page of reports by identifier, so that new reports come last.
+    /// Reads a page of reports, sorted by identifier, so that new reports come last.
     async fn reports(&self, selection: &Selection) -> Result<Versioned<Items>, Problem> {
         let (now, store) = (self.clock.now(), &*self.store);
-        // Read first: reports read later are at least as new as this revision.
+        // Read before the reports, so that the reports are at least as new as this revision.
         let revision = store.revision(Resource::Reports).await?;
         let after = selection.after.as_ref().and_then(PageCursor::last_number);
         let after = after.and_then(|last| ReportKey::try_from(last).ok());
@@ -354,7 +354,7 @@ impl Renderer {
     }
 }
 
-/// Returns whether the collection has a report. Reports of trainings, about preparedness and from the future are excluded.
+/// Returns whether the collection contains a report. Excludes reports from trainings, about preparedness or from the future.
 fn is_listed(report: &Report, now: Timestamp) -> bool {
     let window = Window::Last(Duration::MAX);
     let listed = ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window };

@@ -8,7 +8,7 @@ use crate::formats::tables::Collection;
 use crate::model::{Layer, Timestamp, Validity};
 use crate::stores::{Revision, Versioned};
 
-/// Caches all features of a collection for the pages and items of a revision. Clones share it.
+/// Caches all features of each collection, for responses with pages or single items. Clones share the cache.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LayerCache(Arc<std::sync::Mutex<HashMap<Collection, Arc<LayerEntry>>>>);
 
@@ -18,9 +18,11 @@ type LayerEntry = Mutex<Option<(Timestamp, Versioned<Layer>)>>;
 const MINUTE: Duration = Duration::from_mins(1);
 
 impl LayerCache {
-    /// Returns the layer read at this revision and in this minute, or reads it, once for all concurrent callers.
+    /// Returns the cached layer if it has this revision, and is of this minute or still valid. Otherwise reads it, once for all
+    /// concurrent callers.
     ///
-    /// Changes by time alone, such as renewed alerts, appear within a minute. If `read` fails, the next caller tries again.
+    /// Changes that only depend on time, such as renewed alerts, appear within a minute. If `read` fails, the next caller tries
+    /// again.
     pub(super) async fn get<E>(
         &self,
         collection: Collection,

@@ -7,13 +7,13 @@ use crate::telemetry::Metrics;
 
 /// Limits the memory of large renderings, and how many renderings run concurrently.
 ///
-/// A rendering is *large* if its estimate is [`LARGE`](Self::LARGE) bytes or more. Each runs in a [`PermitPool`]. It waits
-/// neither for renderings of other pools nor, if it is small, for large ones. A large one reserves its estimate in its pool; if
-/// the estimate is larger than the pool, it reserves the whole pool and runs alone. A rendering that needs more than its
-/// estimate, small or large, reserves the rest if it is free, and never waits for it.
+/// A rendering is *large* if its estimate is [`LARGE`](Self::LARGE) bytes or more. Each rendering runs in a [`PermitPool`], and
+/// waits only for renderings of this pool; a small one waits only for other small ones. A large rendering reserves its estimate
+/// in its pool; if the estimate is larger than the pool, the rendering reserves the whole pool and runs alone. A rendering that
+/// needs more than its estimate reserves more if memory is free, and otherwise fails.
 ///
-/// Full states and responses for a period hold their [`Memory`] until the last byte is sent. While cached, they count against the
-/// size of the cache, which is added to the memory of the pool, so cached responses never take memory from renderings. In total,
+/// Full states and responses for a period hold their [`Memory`] until the last byte is sent, and while they are cached. So the
+/// pool for periods has the size of the cache as additional memory: cached responses never take memory from renderings. In total,
 /// renderings and responses take at most the limit, the size of the cache, and the excess of a rendering that runs alone.
 #[derive(Clone, Debug)]
 pub(crate) struct Permits(Arc<Inner>);
@@ -47,7 +47,7 @@ struct Queue {
 struct Pool {
     small: Queue,
     large: Queue,
-    /// In units of [`UNIT`].
+    /// The memory of the pool, in units of [`UNIT`].
     memory: Arc<Semaphore>,
     /// The maximum number of units that one rendering reserves.
     limit: u32,
@@ -74,9 +74,9 @@ pub(crate) struct Busy;
 
 /// Memory is counted in KiB, so that 32 bits suffice.
 const UNIT: u64 = 1024;
-/// How many renderings may wait in a pool.
+/// The maximum number of renderings that wait in a queue.
 const QUEUE: usize = 256;
-/// Fewer may wait for large renderings of periods, because they take longer.
+/// The maximum number of large renderings of periods that wait. It is lower, because these take longer.
 const PERIODS_QUEUE: usize = 16;
 
 impl Permits {
@@ -136,7 +136,7 @@ impl Permits {
         permit.inspect_err(|Busy| self.0.metrics.rendering_rejected())
     }
 
-    /// Returns how many bytes of full states may stay in memory without a client: half of the pool, so that others can be
+    /// Returns how many bytes of full states may stay in memory without a client: half of the pool, so that other states can be
     /// encoded.
     #[must_use]
     pub(crate) fn max_idle_states(&self) -> u64 {
@@ -168,8 +168,8 @@ impl Permit {
         Ok(())
     }
 
-    /// Returns the capacity for the body of a large rendering: half of its memory and a little more, because the data read takes
-    /// the other half.
+    /// Returns the capacity for the body of a large rendering: a little more than half of its memory, because the data that was
+    /// read takes about the other half.
     pub(crate) fn body_capacity(&self) -> usize {
         if self.is_large() { self.needed as usize * UNIT as usize / 16 * 9 } else { 0 }
     }
@@ -178,7 +178,7 @@ impl Permit {
         self.needed >= units(Permits::LARGE)
     }
 
-    /// Ends the rendering, and returns the memory that its response holds.
+    /// Ends the rendering. Returns the memory that its response holds, and frees the rest.
     #[must_use]
     pub(crate) fn finish(self, bytes: usize) -> Memory {
         let Self { mut memory, .. } = self;
@@ -200,7 +200,8 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// Permits for four cores. The pool of periods has five eighths of the total, a little more than three quarters of `limit`.
+    /// Returns permits for four cores. The pool of periods has five eighths of the total, a little more than three quarters of
+    /// `limit`.
     fn permits(limit: u64, cache: u64) -> Permits {
         Permits::new(limit / 4 * 5, cache, NonZeroUsize::new(4).unwrap(), Metrics::default())
     }

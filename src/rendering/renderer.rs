@@ -42,7 +42,7 @@ pub(crate) struct Renderer {
     pub(crate) photos_url: Arc<str>,
     pub(crate) issuer: Arc<Issuer>,
     pub(crate) timeout: Duration,
-    /// How old a stale response may be while the store is unavailable.
+    /// The maximum age of a stale response while the store is unavailable.
     pub(crate) stale: Duration,
     pub(crate) metrics: Metrics,
     pub(crate) tables: Arc<TableSchema>,
@@ -53,8 +53,8 @@ pub(crate) struct Renderer {
 const STATE_COST: u64 = 128;
 
 impl Renderer {
-    /// Returns a full state as JSON, encoded once for all clients. The client that needs it first is charged. Fails if that
-    /// client has too few requests left, if too many large states are being encoded or sent, or after `timeout`.
+    /// Returns a full state as JSON, encoded once for all clients. Charges the first client that needs it. Fails if that client
+    /// has too few requests left, if too many large states are being encoded or sent, or after `timeout`.
     pub(crate) async fn full_state(
         &self,
         state: &Arc<State>,
@@ -89,7 +89,7 @@ impl Renderer {
     ) -> Result<Versioned<RenderedResponse>, RenderFailure<Problem>> {
         let account = account.as_ref().filter(|_| key.is_charged());
         if let ResponseKey::Items(query) = &key {
-            // One request reads the layer for all requests; the others wait for it without a permit.
+            // Reads the layer before taking a permit: one request reads it for all, and the others wait without a permit.
             self.prepare_layer(query).await?;
         }
         // Counting, and reading from memory, need only a small permit.
@@ -164,7 +164,7 @@ impl Renderer {
         task.await.unwrap_or_else(|| Err(RenderError::Panicked.into()))
     }
 
-    /// Returns the features within a box, from memory, and the cost of rendering them.
+    /// Returns the features within a box, and the cost of rendering them. The features are in memory.
     async fn features_within(
         &self,
         part: BoundingBox,
@@ -197,8 +197,8 @@ impl Renderer {
         Ok(self.permits.large(pool(key), cost).await.map_err(Problem::from)?)
     }
 
-    /// Returns the longest window until now that is within the limit of reports, and its number of reports. The window is
-    /// `length`, or as many whole seconds as fit. Counts once, or some 20 times if there are too many (binary search).
+    /// Returns the longest window that ends now and has at most `max_features` reports, and their number. The window is `length`,
+    /// or the most whole seconds possible. Counts once, or about 20 times if `length` is too long (binary search).
     async fn longest_window(
         &self,
         query: &ReportQuery,
@@ -222,7 +222,7 @@ impl Renderer {
         Ok((Duration::from_secs(short), limit))
     }
 
-    /// Returns the coverage if the key is about the floods of a city without areas.
+    /// Returns the coverage if the key is about the floods of a city in which the service has no areas.
     async fn coverage(&self, key: &ResponseKey) -> Result<Option<Supplement>, Problem> {
         let Some(city) = key.flood_city() else { return Ok(None) };
         let coverage = Coverage::for_uncovered(city, self.store.places().await?.value.areas());
@@ -260,7 +260,7 @@ impl Renderer {
             ResponseKey::FloodedAreas(areas) => {
                 job.statistic(flooded(store, areas).await?.map(|flooded| FloodedAreas::new(&flooded)))
             }
-            // The cost of items is known only once they are read.
+            // `render` handles items, because their cost is known only after reading them.
             ResponseKey::Items(_) => Err(Problem::internal("items are rendered elsewhere")),
             ResponseKey::ReportSummary(query) => {
                 job.statistic(store.report_summary(query).await?.map(ReportCounts::from))
@@ -294,8 +294,8 @@ impl Renderer {
         let rendered = job.write(layer, |layer, stop| {
             context.stop = stop.clone();
             let encode = |body: &mut Vec<u8>| format.encode(layer, &context, body);
-            // A growing body is copied, and needs up to three times its memory. Unused capacity is free: its pages stay
-            // untouched.
+            // Reserves the capacity at once: a growing body is copied, and needs up to three times its memory. Unused capacity
+            // costs nothing, because its memory pages are never touched.
             let mut body = Vec::with_capacity(room);
             if format.container() == Container::JSON {
                 envelope::wrap(&mut body, encode)?;
@@ -324,7 +324,7 @@ impl From<RenderError> for Problem {
 
 impl From<Busy> for Problem {
     fn from(busy: Busy) -> Self {
-        // About as long as the waiting renderings take.
+        // The client retries after about the time that the waiting renderings take.
         Self::busy(Duration::from_secs(2), busy.into())
     }
 }
@@ -355,12 +355,12 @@ impl RenderJob<'_> {
         self.write(found, |value, _| Ok((JSON.into(), envelope::result(value)?)))
     }
 
-    /// Also writes the members of the value next to `result`, where existing maps read statistics.
+    /// Also writes the members of the value next to `result`, because existing maps read statistics there.
     fn statistic<T: Serialize>(self, found: Versioned<T>) -> Result<Versioned<RenderedResponse>, Problem> {
         self.write(found, |value, _| Ok((JSON.into(), envelope::result_and_members(value)?)))
     }
 
-    /// Renders the data, and keeps the memory of the response reserved until it is sent if `holds_memory`.
+    /// Renders the data. If `holds_memory`, the memory of the response stays reserved until the response is sent.
     fn write<T>(
         mut self,
         found: Versioned<T>,

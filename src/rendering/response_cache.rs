@@ -23,12 +23,12 @@ use crate::openapi::{Interface, Operation, Part};
 use crate::sources::Sources;
 use crate::stores::{LayerQuery, Resource};
 
-/// A request guard that returns responses that are the same for all clients: from the cache, or rendered.
+/// A request guard for responses that are the same for all clients. Returns them from the cache, or renders them.
 ///
 /// While the store is unavailable, it returns the last response in the cache, marked as stale, for at most `limits.stale`.
 ///
-/// If the client has chosen a period, rendering costs the client one additional request per MiB of estimated memory. `HEAD` for
-/// such a response renders nothing.
+/// If the client chooses a period or a part of the map, rendering costs the client one additional request per MiB of estimated
+/// memory. A `HEAD` request for such a response renders nothing.
 #[derive(Clone, Debug)]
 pub struct ResponseCache {
     pub(super) renderer: Arc<Renderer>,
@@ -49,7 +49,7 @@ impl Part for ResponseCache {
     }
 }
 
-/// How long a request waits for an unavailable store if a stale response can serve it: enough to notice that the store is back.
+/// The time that a request with a stale response waits for an unavailable store: enough to notice that the store is back.
 const OUTAGE_PROBE: Duration = Duration::from_millis(100);
 
 impl ResponseCache {
@@ -66,10 +66,10 @@ impl ResponseCache {
         })
     }
 
-    /// Returns the response for a key, with the data that the store has now, whether cached or not. Headers tell how current the
-    /// data is, by the sources that cover it.
+    /// Returns the response for a key, cached or rendered, with the data that the store has now. Adds headers about how current
+    /// the data is, according to the sources that cover it.
     ///
-    /// If the client's preferred encoding does not exist yet, the response is compressed, or sent uncompressed if time is short.
+    /// If the client's preferred encoding does not exist yet, compresses the response, or sends it uncompressed if time is short.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ impl ResponseCache {
     }
 
     /// Returns the states of all areas, and whether they are current. Does not query a store that is known to be unavailable.
-    /// Returns no states if none were read, or if the last are older than `limits.stale`.
+    /// Returns no states if none were ever read, or if the last ones are older than `limits.stale`.
     pub(crate) async fn floods(&self) -> (Option<Arc<State>>, FloodData) {
         let Renderer { timeout, stale, metrics, .. } = &*self.renderer;
         let current = time::timeout(*timeout, self.follower.current_unless_stale()).await;
@@ -105,7 +105,7 @@ impl ResponseCache {
         }
     }
 
-    /// Returns whether a source of this data is silent: if so, data may be missing.
+    /// Returns whether a source of this data is silent. Then data may be missing.
     pub(crate) fn is_silent(&self, data: CoveredData) -> bool {
         self.sources.is_silent(data)
     }
@@ -127,7 +127,8 @@ impl ResponseCache {
         })
     }
 
-    /// Returns the rendered response, and, if it is stale, since when and its age. `None` for a `HEAD` that renders nothing.
+    /// Returns the rendered response. For a stale response, also the time since which it is stale, and its age. `None` for a
+    /// `HEAD` request that renders nothing.
     async fn render_or_stale(
         &self,
         key: &ResponseKey,
@@ -166,7 +167,7 @@ impl ResponseCache {
         }
     }
 
-    /// Returns the encoding that must be compressed for this request; `None` if only headers are sent.
+    /// Returns the encoding that this request needs and that does not exist yet; `None` if only headers are sent.
     fn missing_encoding(&self, content: &Content) -> Option<ContentEncoding> {
         let coding = content.missing_encoding(self.accepted)?;
         let is_current = || {
@@ -176,7 +177,7 @@ impl ResponseCache {
     }
 
     /// Returns the last response and its age if it may be sent while the store is unavailable: it is not too old, has not
-    /// expired, and contains no report that was hidden or erased since.
+    /// expired, and contains no report that was hidden or erased later.
     fn stale_response(&self, key: &ResponseKey) -> Option<(LastKnown, Duration)> {
         let Renderer { cache, withdrawn, clock, stale, .. } = &*self.renderer;
         let last = cache.last_known(key)?;

@@ -61,7 +61,7 @@ impl ResponseKey {
         }
     }
 
-    /// Returns whether clients are charged by the cost of a rendering: if they can choose many such keys.
+    /// Returns whether clients are charged for the cost of a rendering, because they can choose many such keys.
     pub(super) fn is_charged(&self) -> bool {
         let is_part = |query: &FloodQuery| !query.selector.is_everything();
         self.is_unbounded()
@@ -111,12 +111,13 @@ impl ResponseKey {
         self.format().map_or("json", Format::name)
     }
 
-    /// Returns the lifetime of a response that expires.
+    /// Returns the lifetime of the response; `None` if it does not expire.
     pub(super) fn expires_after(&self) -> Option<Duration> {
         self.format().and_then(Format::expires_after)
     }
 
-    /// Returns the data that sources cover; `None` for data without sources, such as places and exercises.
+    /// Returns the kind of the response's data that sources report; `None` for data without sources, such as places and
+    /// exercises.
     pub(super) fn covered_data(&self) -> Option<CoveredData> {
         if matches!(self, Self::Layer(LayerQuery::Alerts(AlertQuery::Exercise, _), _)) {
             return None;
@@ -139,7 +140,7 @@ impl ResponseKey {
         }
     }
 
-    /// Returns the query and the length of the window if the response has the reports of a window until now.
+    /// Returns the query and the length of the window if the response lists reports of a window that ends now.
     pub(super) fn recent_reports(&self) -> Option<(&ReportQuery, Duration)> {
         match self {
             Self::Layer(LayerQuery::Reports(query), _) | Self::Within(_, LayerQuery::Reports(query), _) => {

@@ -35,7 +35,8 @@ fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
     for Attribute { name, accepts, .. } in &rules.hazards.attributes {
         properties[name] = request_schema(accepts);
     }
-    // In TypeScript, the type of unnamed members must accept the named ones too, so the rule for values is a separate schema.
+    // The rule for all values is a separate schema, because in TypeScript the type of unnamed members must accept the named ones
+    // too.
     json!({
         "type": "object",
         "description": "The type and its attributes. Other members are kept as they are.",
@@ -47,8 +48,8 @@ fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
     })
 }
 
-/// Returns the allowed combinations of a disaster, which may be absent, and report types. A report type of several disasters
-/// requires the disaster, unless the type alone implies this disaster.
+/// Returns schemas of the allowed combinations of a disaster with its report types. A request may leave out the disaster if the
+/// report type alone implies it.
 fn disaster_schemas(disaster: &DisasterType, disasters: &[DisasterType], rules: &CardRules) -> Vec<Value> {
     let types = report_types(disaster, rules);
     let combination = |names: Value, types: &[&str], required: &[&str]| {

@@ -66,7 +66,7 @@ pub(super) fn web_address(description: &str) -> Value {
     })
 }
 
-/// Returns the schema of a JSON object stored unchanged. JSON Schema cannot limit the nesting depth.
+/// Returns the schema of a JSON object that is stored unchanged. JSON Schema cannot limit the nesting depth.
 pub(super) fn stored_object(mut object: Value) -> Value {
     object["propertyNames"] = json!({ "pattern": WITHOUT_NUL });
     object["additionalProperties"] = reference("Kept");
@@ -94,8 +94,8 @@ pub(super) fn schemas() -> Value {
         "Problem": problem(),
         "Kept": {
             "description": "Any value whose texts and names have no NUL characters. In a request, at most 16 levels deep.",
-            // Conditions instead of alternatives by type, because client generators cannot resolve recursive alternatives. They
-            // ignore conditions, so for them this is any value.
+            // Uses conditions, not `anyOf`, because client generators cannot resolve a recursive `anyOf`. They ignore conditions,
+            // and so accept any value here.
             "if": { "type": "string" },
             "then": { "pattern": WITHOUT_NUL },
             "else": { "if": { "type": "object" }, "then": stored_object(json!({})), "else": { "items": reference("Kept") } },

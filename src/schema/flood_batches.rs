@@ -1,4 +1,4 @@
-//! Batch requests, their log, and the attention list.
+//! Schemas of batch requests, of their log, and of the attention list.
 
 use serde_json::{Value, json};
 

@@ -42,7 +42,8 @@ pub(crate) fn array(items: Value) -> Value {
     json!({ "type": "array", "items": items })
 }
 
-/// Returns the schema of the `coordinates` or `arcs` of a line, polygon or multipolygon, whose innermost items have this schema.
+/// Returns the schema of the `coordinates` or `arcs` of a line, polygon or multipolygon. `part` is the schema of the innermost
+/// items.
 pub(crate) fn lines(geometry: &str, part: Value) -> Value {
     match geometry {
         "MultiPolygon" => array(array(array(part))),
@@ -60,8 +61,8 @@ pub(crate) fn bytes() -> Value {
     json!({ "type": "string", "format": "binary" })
 }
 
-/// Returns the schema of an object with these properties; further ones are allowed. A `?` after a name marks the property as
-/// optional and is not part of the name; the others are required.
+/// Returns the schema of an object with these properties; other properties are allowed. A `?` at the end marks a property as
+/// optional and is not part of its name; the other properties are required.
 #[must_use]
 pub fn object(properties: Value) -> Value {
     let Value::Object(properties) = properties else { return json!({ "type": "object" }) };
@@ -82,7 +83,7 @@ pub(crate) fn annotate(mut schema: Value, keywords: Value) -> Value {
     schema
 }
 
-/// Lets the schema allow null too.
+/// Returns the schema with null as another allowed value.
 pub(crate) fn or_null(mut schema: Value) -> Value {
     if let Some(kind) = schema.get("type").cloned() {
         schema["type"] = json!([kind, "null"]);

@@ -1,4 +1,4 @@
-//! Errors and panics in the log.
+//! Writes panics to the log, and formats errors for it.
 
 use std::error::Error;
 use std::iter;

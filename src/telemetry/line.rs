@@ -13,7 +13,7 @@ use crate::runtime::CurrentRequest;
 
 const REQUEST_ID: &str = "request_id";
 
-/// Formats an event as text or as a JSON object, as currently configured, with the id of the request.
+/// Formats a log event as text or as a JSON object, according to the current settings. Adds the id of the request.
 pub(super) struct Line {
     json: Arc<AtomicBool>,
     text: Format<Full>,
@@ -50,7 +50,7 @@ where
             self.text.format_event(context, Writer::new(&mut line), event)?;
         }
         let request = CurrentRequest::get();
-        // The request id must not appear twice.
+        // An event with its own request id gets no second one.
         let has_id = event.metadata().fields().field(REQUEST_ID).is_some();
         match (request.id().filter(|_| !has_id), line.strip_suffix(if is_json { "}\n" } else { "\n" })) {
             (Some(id), Some(open)) if is_json => {
@@ -75,7 +75,7 @@ impl MakeWriter<'_> for SingleLineWriter {
 }
 
 impl Write for SingleLineWriter {
-    /// Writes a whole event, because the formatter passes each event in one call.
+    /// Writes one whole event: the formatter passes each event in a single call.
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         io::stderr().write_all(to_single_line(event).as_bytes())?;
         Ok(event.len())
@@ -90,14 +90,14 @@ impl Write for SingleLineWriter {
 const UNSAFE: [RangeInclusive<char>; 3] =
     ['\u{2028}'..='\u{202e}', '\u{2066}'..='\u{2069}', '\u{200e}'..='\u{200f}'];
 
-/// Escapes control characters except the final line end, as `\u001b`. Prevents forged log lines.
+/// Escapes control characters except the final line end, for example as `\u001b`, so that nobody can forge log lines.
 fn to_single_line(event: &[u8]) -> String {
     let text = String::from_utf8_lossy(event);
     let text = text.strip_suffix('\n').unwrap_or(&text);
     let mut line = String::with_capacity(text.len() + 1);
     for character in text.chars() {
         if character.is_control() || UNSAFE.iter().any(|range| range.contains(&character)) {
-            // JSON escapes look the same, but leave out DEL and C1 characters. Writing to a string cannot fail.
+            // Looks like an escape of JSON, which does not escape DEL and C1 characters. Writing to a string cannot fail.
             let _ = fmt::Write::write_fmt(&mut line, format_args!("\\u{:04x}", u32::from(character)));
         } else {
             line.push(character);

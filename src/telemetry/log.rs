@@ -119,7 +119,7 @@ impl Log {
         self.json.store(settings.format == Shape::Json, Ordering::Relaxed);
         // Fails only if the log of the process has ended.
         let _ = self.filter.reload(LogFilter::new(settings));
-        // Filters Rocket's events early, because each one costs time in every request.
+        // Filters Rocket's events before they are created, because they cost time in every request.
         log::set_max_level(settings.level.into());
     }
 }
@@ -138,13 +138,13 @@ struct LogFilter {
 
 impl LogFilter {
     fn new(settings: LogSettings) -> Self {
-        // Rocket's events only repeat what the access log and errors contain.
+        // Off below `debug`: Rocket's events only repeat the content of the access log and of errors.
         let rocket = if settings.level >= Level::Debug { settings.level.into() } else { LevelFilter::OFF };
         let access = if settings.access { LevelFilter::INFO } else { LevelFilter::OFF };
         let targets = Targets::new()
             .with_default(LevelFilter::from(settings.level))
             .with_target("rocket", rocket)
-            // Limited, because this target logs headers and queries, which can contain credentials and signatures.
+            // Limited to warnings, because this target logs headers and queries, which can contain credentials and signatures.
             .with_target("rocket::server", rocket.min(LevelFilter::WARN))
             .with_target(AcceptErrors::TARGET, LevelFilter::from(settings.level).min(LevelFilter::WARN))
             .with_target(Log::ACCESS, access);
@@ -154,7 +154,8 @@ impl LogFilter {
 
 impl<S: Subscriber> Layer<S> for LogFilter {
     fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
-        // Targets of code generated for routes end in `::_`, in any module. This code logs every guard that rejects a request.
+        // The code that Rocket generates for routes logs every guard that rejects a request. Its targets end in `::_`, in any
+        // module.
         let is_generated = metadata.target().ends_with("::_");
         (!is_generated || *metadata.level() <= self.rocket)
             && self.targets.would_enable(metadata.target(), metadata.level())
@@ -173,7 +174,7 @@ impl AcceptErrors {
     const TARGET: &'static str = "rocket_http::listener";
     const PAUSE: Duration = Duration::from_mins(1);
 
-    /// Whether the event has the log target of errors in accepting connections.
+    /// Whether the event is an error in accepting a connection, according to its log target.
     fn matches(event: &Event<'_>) -> bool {
         struct Source(bool);
         impl Visit for Source {

@@ -34,14 +34,14 @@ pub(crate) struct MetricsSettings {
 
 /// The metrics of the service, for Prometheus. Clones share them.
 ///
-/// Labels have few values, whatever clients request: known methods, route templates, names of store methods.
+/// Labels have few values, which do not depend on clients: known methods, route templates, names of store methods.
 #[derive(Clone, Default)]
 pub struct Metrics(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
     families: Families,
-    /// Called before the metrics are written, to set gauges whose values are elsewhere.
+    /// Callbacks that set gauges from values of other modules before the metrics are written.
     sources: Mutex<Vec<Box<Source>>>,
 }
 
@@ -224,7 +224,7 @@ impl Metrics {
         self.sources().push(Box::new(source));
     }
 
-    /// Updates the gauges whose values are elsewhere, then writes all metrics.
+    /// Updates the gauges with values from the process and from other modules, then writes all metrics.
     pub(crate) fn text(&self) -> Result<String, fmt::Error> {
         self.all().process.read();
         for source in &*self.sources() {

@@ -1,4 +1,4 @@
-//! Logs and metrics for the operator. Knows neither requests nor stores.
+//! Logs and metrics for the operator. Does not use the modules `http` and `stores`.
 
 mod failures;
 mod line;

@@ -1,16 +1,16 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Interval between two equal lines.
+/// The minimum time between two equal lines in the log.
 const INTERVAL: Duration = Duration::from_mins(1);
 /// The maximum number of tracked lines; the oldest is dropped first.
 const MAX_LINES: usize = 16;
 
-/// Logs each line at most once a minute and counts the suppressed ones, so that an outage does not fill the disk.
+/// Admits each line to the log at most once a minute, and counts the suppressed ones, so that an outage does not fill the disk.
 #[derive(Debug, Default)]
 pub(crate) struct RepeatSuppressor(Mutex<Vec<Line>>);
 
-/// A line: when it was last logged, and how often it was suppressed since.
+/// A line, with the time when it was last logged, and how often it was suppressed after that.
 #[derive(Debug)]
 struct Line {
     text: String,
@@ -19,7 +19,7 @@ struct Line {
 }
 
 impl RepeatSuppressor {
-    /// Returns how often this line was suppressed since it was last logged; `None` if it is not due.
+    /// Returns how often this line was suppressed since it was last logged; `None` if the caller must not log it now.
     pub(crate) fn admit(&self, text: &str, now: Instant) -> Option<u64> {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(line) = lines.iter_mut().find(|line| line.text == text) {

@@ -22,7 +22,7 @@ pub(super) struct AreaMap {
 }
 
 impl AreaMap {
-    /// Draws the area of a message; `None` if it has no geometry. Costs O(areas), and O(positions) of the drawn areas.
+    /// Draws the area of a message; `None` if the area has no geometry. Costs O(areas), and O(positions) of the drawn areas.
     pub(super) fn draw(notice: &Notice<'_>, areas: &AreaSet) -> Option<Self> {
         let main = notice.alert.position;
         let extent = map_extent(areas.bounds(main)?);
@@ -36,7 +36,7 @@ impl AreaMap {
     }
 }
 
-/// Returns the extent of the map: the area in the middle, at the aspect ratio of the drawing.
+/// Returns the extent of the map: the area in the middle, with a margin, in the aspect ratio of the drawing.
 fn map_extent(bounds: Rect<f64>) -> Rect<f64> {
     let middle = bounds.center();
     let shrink = middle.y.to_radians().cos().max(0.01);
@@ -46,7 +46,7 @@ fn map_extent(bounds: Rect<f64>) -> Rect<f64> {
     Rect::new(middle - half, middle + half)
 }
 
-/// Appends rings, given as `lat,lng` pairs.
+/// Appends rings to an SVG path. A ring is a text of `lat,lng` pairs.
 fn draw_rings<'a>(path: &mut String, rings: impl Iterator<Item = &'a str>, extent: Rect<f64>) {
     for ring in rings {
         let mut last = None;

@@ -1,4 +1,4 @@
-//! The alerts page. The texts in its own language come first.
+//! The alerts page. For each alert, the text in the language of the page comes first.
 
 mod area_map;
 
@@ -23,7 +23,7 @@ const PAGE: PageTemplate = PageTemplate::new("alerts.html", include_str!("page.h
 
 const MAX_MAPS: usize = 10;
 
-/// Encodes alerts as a page. The texts in its own language come first.
+/// Encodes alerts as a page. For each alert, the text in the language of the page comes first.
 #[derive(Clone, Debug)]
 pub struct Page {
     notices: Notices,
@@ -43,7 +43,7 @@ impl Page {
         Self { notices, layout: Arc::new(layout), languages: country.languages().into(), language: 0 }
     }
 
-    /// Lists current alerts by state, the deepest flood first; a history keeps its order.
+    /// Renders the page. Lists current alerts by state, the deepest flood first; a history keeps its order.
     fn page(
         &self,
         layer: &AlertLayer,
@@ -54,20 +54,20 @@ impl Page {
         let texts = texts.ok_or_else(|| io::Error::other("there is no language"))?;
         let mut sorted: Vec<_> = notices.iter().collect();
         if !layer.is_history() {
-            // The deepest flood first, ended floods last. The sort is stable: within a state, the order stays.
+            // The deepest flood first, ended floods last. The sort is stable, so alerts with the same state keep their order.
             sorted.sort_by_key(|notice| Reverse(state(notice)));
         }
         let mut previous_area = None;
         let messages = sorted.into_iter().enumerate().map(|(index, notice)| {
             let area = Some(notice.alert.area.id);
-            // One map per area, up to `MAX_MAPS`.
+            // Only the first `MAX_MAPS` messages have a map, and adjacent messages for one area only one.
             let is_drawn = index < MAX_MAPS && previous_area != area;
             previous_area = area;
             MessageView::new(notice, texts, context, is_drawn.then_some(layer))
         });
         let messages: Vec<_> = messages.collect();
         let language = format!("format=html&lang={}", texts.code());
-        // A single message has no path of its own.
+        // The layer of a single message has no path, so the page has the address of the message.
         let path = match (&*layer.path(), notices) {
             ("", [notice]) => notice.address.clone(),
             ("", _) => format!("{}/alerts", context.base_url),
@@ -105,7 +105,7 @@ struct MessageView {
     address: String,
     status: &'static str,
     message_type: &'static str,
-    /// 0 if the flood has ended.
+    /// The code of the state; 0 if the flood has ended.
     state: u8,
     area: String,
     /// `None` for the area of the exercise, which is not on the map.
@@ -130,7 +130,7 @@ struct MessageText {
 }
 
 impl MessageView {
-    /// The main text is in the language of the page, otherwise the first one. A map is drawn if a layer is given.
+    /// The main text is the text in the language of the page, or else the first text. Draws a map if a layer is given.
     fn new(
         notice: &Notice<'_>,
         texts: &Translations,

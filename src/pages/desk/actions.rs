@@ -1,4 +1,4 @@
-//! The actions of the desk's script, implemented by the same functions as the routes of the interface.
+//! The actions of the desk's script, implemented by the same functions as the routes of the HTTP API.
 
 use std::sync::Arc;
 
@@ -80,12 +80,12 @@ pub(super) async fn hide_waiting(
     officer.require_moderation_scope()?;
     let reason = read_reason(&body.0).map_err(|faults| Problem::faults(&faults))?;
     let order = HideWaiting { sender: sender.get()?, by: officer.actor(), reason };
-    // Waiting reports are not public, so no cached response contains them.
+    // No cached response becomes wrong, because waiting reports are not public.
     let hidden = store.hide_waiting(&order).await?;
     ApiResponse::bare(&json!({ "hidden": hidden }))
 }
 
-/// Records a heartbeat of the officer's source. The page sends it only within 30 minutes of the last keystroke or tap.
+/// Records a heartbeat of the officer's source. The page sends heartbeats only until 30 minutes after the last keystroke or tap.
 #[post("/desk/alive")]
 pub(super) fn heartbeat(sender: OfficerScript, sources: &State<Sources>) -> Result<ApiResponse, Problem> {
     sources.record_subject(&sender.0.credential.subject);

@@ -69,7 +69,7 @@ impl DeskRequest<'_> {
         }
     }
 
-    /// Returns the login form. `message` is the key of a text.
+    /// Returns the login form. `message` is the key of a text, or empty.
     pub(super) async fn login(&self, status: Http, message: &str) -> Result<DeskPage, Problem> {
         let message = Some(message).filter(|key| !key.is_empty()).map(|key| self.text(key));
         self.page(status, context! { message, officer => () }).await
@@ -147,7 +147,7 @@ impl DeskRequest<'_> {
         let context = PageContext { page: "desk", path, keep: &[] };
         let html = self.layout.render(template, texts, context, shared).map_err(Problem::internal)?;
         Ok(DeskPage {
-            // Safe from BREACH: other sites cannot make a browser send the cookie (`SameSite=Strict`).
+            // Compression is safe from BREACH here: other sites cannot make a browser send the cookie (`SameSite=Strict`).
             response: (status, ApiResponse::private_page(html).compressed().await?),
             policy: Header::new("Content-Security-Policy", policy(self.config)),
             language: Header::new("Content-Language", self.language.code().to_owned()),

@@ -1,5 +1,5 @@
 //! The desk, where officers see which areas need attention and set states. They log in with their API key. The script draws the
-//! page; without it, officers can log in and out, and read the situation report.
+//! page; without the script, officers can log in and out, and read the situation report.
 
 mod actions;
 mod desk_request;
@@ -68,7 +68,7 @@ struct Login<'r> {
     key: &'r str,
 }
 
-/// Redirects to the desk; a rejected login shows the form again. Forms from other sites are forbidden.
+/// Logs an officer in and redirects to the desk, or shows the form again. Rejects forms from other sites.
 #[post("/desk/login", data = "<form>")]
 async fn log_in(
     from: LoginAddress,

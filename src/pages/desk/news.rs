@@ -22,11 +22,11 @@ use crate::stores::{
 };
 
 const LOG_WINDOW: Duration = Duration::from_hours(24);
-/// The limits of the lists, which keep the newest items. `left_out` tells the page which lists are truncated.
+/// The limits of the lists. A list over its limit keeps the newest items, and is named in `left_out` of the response.
 const MAX_LOGGED: u32 = 1_000;
 const MAX_REPORTS: usize = 1_000;
 const MAX_WAITING: u32 = 200;
-/// Further reports of a sender are left out, because the script folds them into one.
+/// The maximum number of waiting reports from one sender. The script shows these folded, so more are not needed.
 const MAX_PER_SENDER: u32 = 20;
 const MAX_MODERATED: u32 = 100;
 
@@ -40,8 +40,8 @@ pub(super) fn throttle(clock: Arc<dyn Clock>) -> News {
     Throttle::new(MIN_INTERVAL, clock)
 }
 
-/// Responds with the attention list, the reports and changes of the last day, and the hidden reports. The store is read at
-/// most every two seconds for all officers.
+/// Responds with the attention list, the reports and changes of the last day, and the hidden reports. Reads the store at most
+/// every two seconds, for all officers together.
 #[get("/desk/news")]
 pub(super) async fn get_news(
     _officer: Officer,
@@ -54,7 +54,7 @@ pub(super) async fn get_news(
     desk.news.get(collect(desk.now(), list, &***store, config, limits)).await
 }
 
-/// Lists that reach their limits are named in the result, so that the desk can say what is left out.
+/// Reads the news. `left_out` has the lists that reach their limits, so that the desk can state that items are missing.
 async fn collect(
     now: Timestamp,
     list: &AttentionList,
@@ -92,7 +92,7 @@ async fn collect(
     }
     let mut last = HashSet::new();
     let hidden = moderated.iter().filter(|entry| {
-        // Entries are newest first, and only the last action on a report counts.
+        // Entries are newest first, and only the newest action on a report counts.
         last.insert(entry.report) && entry.action == ModerationAction::Hide && entry.at >= since
     });
     let hidden = hidden.map(

@@ -18,12 +18,12 @@ use crate::http::quotas::Client;
 use crate::model::{Actor, Clock, Timestamp, is_name};
 
 const LIFETIME: Duration = Duration::from_hours(12);
-/// The longest key that fits into a cookie. Keys of Siaga have 64 bytes.
+/// The maximum length of a key in bytes, so that it fits into a cookie. Keys of Siaga have 64 bytes.
 const MAX_KEY_LENGTH: usize = 512;
-/// How many wrong keys an address may send in a minute.
+/// The maximum number of wrong keys from an address in a minute.
 const MAX_FAILURES: u32 = 5;
 const MINUTE: Duration = Duration::from_mins(1);
-/// How many addresses with failures are remembered; the least recent ones are evicted first.
+/// The maximum number of remembered addresses with failures. The least recently used ones are evicted first.
 const MAX_ADDRESSES: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
 
 /// The state of the desk: failed logins, and the news.
@@ -34,8 +34,8 @@ pub(crate) struct Desk {
     failures: Mutex<LruCache<Client, (Timestamp, u32)>>,
 }
 
-/// An officer who is logged in. The encrypted cookie holds the officer's API key, which is looked up for each request: revoking
-/// the key ends the login, and sessions are not stored.
+/// An officer who is logged in. The encrypted cookie contains the officer's API key. The server stores no sessions, but verifies
+/// the key in each request, so revoking the key ends the login.
 #[derive(Clone, Debug)]
 pub(super) struct Officer {
     pub(super) credential: Credential,
@@ -49,7 +49,7 @@ pub(super) struct Officer {
 pub(super) enum LoginError {
     /// The key or the name is invalid.
     Wrong,
-    /// Too many failures from the address.
+    /// The address has sent too many wrong keys or names.
     TooMany,
 }
 
@@ -63,7 +63,8 @@ impl Desk {
         self.clock.now()
     }
 
-    /// Sets the cookie if the key is valid. After too many failures within a minute, keys from that address are not checked.
+    /// Sets the cookie if the key is valid. After too many failures within a minute, rejects keys from that address without
+    /// checking them.
     pub(super) fn log_in(
         &self,
         from: Client,
@@ -109,12 +110,12 @@ pub(super) fn has_cookie(config: &Config, cookies: &CookieJar<'_>) -> bool {
     cookies.get(cookie_name(config)).is_some()
 }
 
-/// Returns the name of the cookie. Browsers accept the prefix `__Host-` only over HTTPS, which loopback addresses do not have.
+/// Returns the name of the cookie. Browsers accept the prefix `__Host-` only over HTTPS, which a local address does not have.
 fn cookie_name(config: &Config) -> &'static str {
     if config.base_url.is_local() { "siaga-desk" } else { "__Host-siaga-desk" }
 }
 
-/// Accepts API keys, but not tokens, which are for services.
+/// Verifies an API key. Rejects tokens, because tokens are for services.
 fn authenticate(key: &str, authenticator: &Authenticator) -> Result<Credential, CredentialError> {
     let credential = authenticator.verify_key_or_token(key)?;
     if credential.kind == CredentialKind::ApiKey && key.len() <= MAX_KEY_LENGTH {
@@ -128,7 +129,7 @@ fn authenticate(key: &str, authenticator: &Authenticator) -> Result<Credential, 
 }
 
 impl Officer {
-    /// Reads the encrypted cookie and checks its key again, because the key may have been revoked since.
+    /// Reads the encrypted cookie and checks its key again, because the key may have been revoked after the login.
     pub(super) fn for_request(request: &Request<'_>) -> Result<Self, Problem> {
         let (config, authenticator) = (managed::<Config>(request)?, managed::<Authenticator>(request)?);
         let now = managed::<Desk>(request)?.now();
@@ -184,7 +185,7 @@ impl Officer {
 guard!(Officer, |request| Self::for_request(request));
 
 impl Officer {
-    /// Rejects forms from other sites (CSRF): by `Sec-Fetch-Site`, or by the token if the browser sends none.
+    /// Rejects forms from other sites (CSRF). Checks `Sec-Fetch-Site`, or the token if the browser does not send that header.
     pub(super) fn check_origin(&self, site: FormSite, token: &str) -> Result<(), Problem> {
         let is_own = match site {
             FormSite::SameOrigin => true,
@@ -198,7 +199,7 @@ impl Officer {
     }
 }
 
-/// An officer whose script sent the request.
+/// An officer, for requests from the script of the desk.
 #[derive(Clone, Debug)]
 pub(super) struct OfficerScript(pub(super) Officer);
 

@@ -1,4 +1,5 @@
-//! The situation report: the flooded areas by larger area, and the changes of the last six hours; to print, and as CSV.
+//! The situation report: the flooded areas by larger area, and the changes of the last six hours. A page to print, and a CSV
+//! file.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -18,9 +19,9 @@ use crate::pages::layout::PageTemplate;
 use crate::stores::{FloodLogQuery, FloodQuery, Store};
 
 const PAGE: PageTemplate = PageTemplate::new("situation.html", include_str!("situation.html"));
-/// Officers report every six hours.
+/// The period of the listed changes, because officers report every six hours.
 const RECENT: Duration = Duration::from_hours(6);
-/// The report lists the newest changes, up to this limit, and states where it is truncated.
+/// The maximum number of listed changes. A truncated report has the newest changes, and states from when it is complete.
 const MAX_CHANGES: u32 = 10_000;
 
 const CHANGES: &str = "changes_of_six_hours";
@@ -51,7 +52,7 @@ impl Situation {
         Ok(Self { at, layer, changes })
     }
 
-    /// Returns the changes by batch and state, newest first. Changes of a batch are adjacent.
+    /// Groups the changes by batch and state, newest first. The changes of a batch are adjacent in the list.
     fn changes_by_batch(&self) -> Vec<Vec<&LoggedChange>> {
         let mut batches: Vec<Vec<&LoggedChange>> = Vec::new();
         for logged in &self.changes {
@@ -67,7 +68,7 @@ impl Situation {
         batches
     }
 
-    /// Returns a batch with its areas by larger area.
+    /// Returns a batch as JSON, with its areas grouped by larger area.
     fn batch_json(&self, batch: &[&LoggedChange], view: &DeskRequest<'_>) -> Value {
         let areas = self.layer.areas();
         let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -164,7 +165,7 @@ pub(super) struct Table {
     disposition: Header<'static>,
 }
 
-/// One row for each area that is flooded or has changed within six hours.
+/// Responds with one row for each area that is flooded or has changed within six hours.
 #[get("/desk/situation.csv")]
 pub(super) async fn table(
     _officer: Officer,
@@ -213,7 +214,7 @@ pub(super) async fn table(
     })
 }
 
-/// Returns the time before which changes are missing from a truncated list.
+/// Returns the time before which changes are missing; `None` if the list is not truncated.
 fn truncated_before(changes: &[LoggedChange]) -> Option<Timestamp> {
     changes.last().filter(|_| changes.len() >= MAX_CHANGES as usize).map(|logged| logged.change.at)
 }

@@ -1,4 +1,4 @@
-//! The documentation of the interface: Swagger UI, built into the program.
+//! The documentation of the HTTP API: Swagger UI, built into the program.
 
 mod files;
 
@@ -32,7 +32,7 @@ pub(super) fn show(
     let context = PageContext { page: "developers", path: "/docs", keep: &[] };
     let page =
         layout.render(PAGE, language.translations(), context, context! {}).map_err(Problem::internal)?;
-    // Only bundled scripts run. The page may send requests to the interface, for trying it out.
+    // Only bundled scripts run. The page may send requests to the API, so that readers can try it.
     let policy = format!(
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
          connect-src 'self' {}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

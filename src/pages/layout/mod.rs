@@ -40,26 +40,26 @@ impl PageTemplate {
 #[derive(Clone, Debug)]
 struct Templates(Arc<RwLock<Environment<'static>>>);
 
-/// The frame of all pages: navigation, languages, banner, site and licence.
+/// The parts that all pages share: navigation, languages, banner, site and licence.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layout {
     templates: Templates,
     site: Site,
     licence: Licence,
-    /// Shown on top of every page.
+    /// The sentence on top of every page.
     banner: Option<Sentence>,
     /// The status of alerts, shown in titles unless it is `Actual`.
     status: Status,
     /// Code and name of each language, the main one first.
     languages: Vec<(String, String)>,
-    /// The navigation: key of the text in the group `shell`, and path.
+    /// The links of the navigation: key of the text in the group `shell`, and path.
     pages: Vec<(&'static str, String)>,
 }
 
-/// The page that is rendered.
+/// The page to render.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageContext<'a> {
-    /// Key of the page's text in the navigation, and suffix of the class of `<body>`.
+    /// The key of the page's text in the navigation. Also the suffix of the class of `<body>`.
     pub(crate) page: &'a str,
     pub(crate) path: &'a str,
     /// Parameters that links to other languages preserve.
@@ -107,13 +107,13 @@ struct PageLink<'a> {
 
 impl Default for Templates {
     fn default() -> Self {
-        // Unlike `Environment::default`, this environment escapes by the ending of the name.
+        // `Environment::new` escapes values according to the ending of a template's name; `Environment::default` does not.
         Self(Arc::new(RwLock::new(Environment::new())))
     }
 }
 
 impl Templates {
-    /// Templates are parsed when they are first used.
+    /// Renders a template. Parses it when it is first used.
     fn render(&self, template: PageTemplate, values: Value) -> Result<String, Error> {
         let PageTemplate { name, source } = template;
         let is_known = self.read().get_template(name).is_ok();
@@ -173,7 +173,7 @@ impl Layout {
         }
     }
 
-    /// Links to pages have no `lang` in the main language; links to other languages keep the parameters of `keep`.
+    /// Links to pages have `lang` except in the main language. Links to other languages keep the parameters in `keep`.
     fn layout_context<'a>(&'a self, texts: &'a Translations, context: PageContext<'a>) -> LayoutContext<'a> {
         let keep_query = context
             .keep

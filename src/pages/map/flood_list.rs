@@ -11,7 +11,7 @@ use crate::model::{Area, AreaId, AreaSelector, AreaSet, FloodState, Timestamp, p
 /// The maximum number of rows, unless the request asks for all.
 pub(super) const MAX_ROWS: usize = 50;
 
-/// The flooded areas of the page: deepest first, then latest first.
+/// The flooded areas of the page, sorted: deepest flood first, then most recently flooded first.
 #[derive(Debug, Default)]
 pub(super) struct FloodList {
     areas: Arc<AreaSet>,
@@ -42,7 +42,7 @@ struct Row {
     city: String,
     state: u8,
     since: DisplayTime,
-    /// Whether nobody has confirmed the state for so long that no alert is in force.
+    /// Whether the last confirmation is so old that no alert is in force.
     faded: bool,
 }
 
@@ -61,7 +61,7 @@ impl DisplayTime {
 }
 
 impl FloodList {
-    /// The deepest flood comes first, and among equal states the most recently flooded area.
+    /// Sorts the areas: the deepest flood first, and among equal states the most recently flooded area first.
     pub(super) fn new(state: &State, selector: &AreaSelector, zone: Tz) -> Self {
         let mut list = Self { areas: Arc::clone(state.areas()), zone, ..Self::default() };
         for (position, status) in state.statuses() {
@@ -79,12 +79,12 @@ impl FloodList {
             };
             list.rows.push(FloodedArea { position, flood, last_updated });
         }
-        // The sort is stable, and rows start in the order of identifiers.
+        // The sort is stable: rows that compare as equal stay in the order of identifiers.
         list.rows.sort_by_key(|row| (Reverse(row.flood.state), Reverse(row.flood.flooded_since)));
         list
     }
 
-    /// Returns the rows by state, deepest first.
+    /// Returns the rows grouped by state, deepest first.
     pub(super) fn groups(&self, all: bool, now: Timestamp) -> Vec<StateGroup> {
         let listed = &self.rows[..self.row_count(all)];
         let by_state = listed.chunk_by(|one, next| one.flood.state == next.flood.state);

@@ -30,7 +30,7 @@ use crate::runtime::off_thread;
 use crate::schema::resources;
 use crate::stores::Store;
 
-/// The states are read at most once in this time, however many visitors there are.
+/// The minimum time between two reads of the states, for any number of visitors.
 const MAX_AGE: Duration = Duration::from_secs(2);
 const MINUTE: Duration = Duration::from_mins(1);
 
@@ -80,7 +80,7 @@ pub(super) struct MapPage {
     vary: Header<'static>,
 }
 
-/// The policy of the service worker: it may only send requests to this service.
+/// The content security policy of the service worker, which may only send requests to this service.
 const WORKER_POLICY: &str = "default-src 'none'; connect-src 'self'";
 
 #[derive(Responder)]
@@ -89,8 +89,8 @@ pub(super) struct Worker {
     security: Header<'static>,
 }
 
-/// Responds with the page. While the store is unavailable, it shows the last floods read, and their time. An unknown city or area
-/// gets a page too, because people edit these addresses by hand.
+/// Responds with the page. While the store is unavailable, the page shows the floods that were read last, and their time.
+/// Responds with a page also for an unknown city or area, because people edit these addresses by hand.
 #[get("/map?<area>&<city>&<list>")]
 #[expect(clippy::too_many_arguments, reason = "each is a guard")]
 pub(super) async fn show(
@@ -139,7 +139,7 @@ pub(super) async fn show(
     let mut selector = selector;
     let mut data = read(&selector).await?;
     if area.and_then(|id| data.area(id)).is_some_and(|area| !selector.matches(area)) {
-        // Drop the city, because the area is outside it.
+        // Ignores the city, because the area is outside it.
         selector = AreaSelector::default();
         data = read(&selector).await?;
     }
@@ -194,7 +194,7 @@ pub(super) async fn find_file(
     files.find("/map/", file).await
 }
 
-/// The names of hazards, for the reports on the map.
+/// Responds with the names of hazards, for the reports on the map.
 #[get("/map/hazards", rank = 1)]
 pub(super) async fn list_hazards(
     _caller: Caller,
@@ -212,7 +212,8 @@ pub(super) async fn list_hazards(
     pages.hazards.get(language.code().to_owned(), (), render).await
 }
 
-/// Responds with the service worker for reading offline. It is at the root, because its path limits its scope.
+/// Responds with the service worker for reading offline. The script is at the root, because the path of a service worker limits
+/// its scope.
 #[get("/sw.js")]
 pub(super) async fn find_worker(_caller: Caller, files: &State<Assets>) -> Result<Worker, Problem> {
     let script = files.find("/map/", "sw.js").await?;
@@ -232,7 +233,7 @@ pub(super) async fn list_names(
     Ok(ApiResponse::shared(&names.index(areas, basemap).await?))
 }
 
-/// Returns the policy: only scripts of this service run, and only configured hosts are requested.
+/// Returns the content security policy: only scripts of this service run, and images come only from configured hosts.
 fn policy(config: &Config) -> String {
     let tiles = config.map.tiles.as_ref().map(Tiles::origin).unwrap_or_default();
     let photos = config.photos_url();
@@ -244,7 +245,7 @@ fn policy(config: &Config) -> String {
     )
 }
 
-/// Returns the referrer policy: tile hosts require the referring site; no other host gets it.
+/// Returns the referrer policy. With tiles, other hosts get the origin of this site, because tile hosts require it.
 fn referrer(config: &Config) -> &'static str {
     if config.map.tiles.is_some() { "strict-origin-when-cross-origin" } else { "no-referrer" }
 }

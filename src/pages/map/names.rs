@@ -39,7 +39,7 @@ impl NameIndex {
 /// Identifiers and names of areas by parent.
 type Parents<'a> = BTreeMap<&'a str, Vec<(String, &'a str)>>;
 
-/// Natural sort key: `RW 9` before `RW 10`.
+/// Returns a key that sorts names in natural order: `RW 9` before `RW 10`.
 fn natural_key(name: &str) -> (String, u64) {
     let (digits, rest): (String, String) = name.chars().partition(char::is_ascii_digit);
     (rest, digits.parse().unwrap_or_default())
@@ -58,7 +58,7 @@ fn write(areas: &AreaSet, basemap: &Basemap) -> serde_json::Result<Vec<u8>> {
     }
     let lists: Vec<_> =
         cities.into_iter().map(|(city, parents)| (city, parents.into_iter().collect::<Vec<_>>())).collect();
-    // The fourth decimal is 11 m.
+    // Four decimals suffice: the fourth is about 11 m.
     let short = |degrees: f64| (degrees * 1e4).round() / 1e4;
     let places = basemap.places().map(|(name, at)| (name, short(at.coord().x), short(at.coord().y)));
     serde_json::to_vec(&json!({ "cities": lists, "places": places.collect::<Vec<_>>() }))

@@ -25,7 +25,7 @@ use crate::sources::{SourceReport, watch};
 use crate::stores::Revision;
 
 const PAGE: PageTemplate = PageTemplate::new("map.html", include_str!("page.html"));
-/// Interval in milliseconds in which a page checks how current its data is.
+/// The interval in milliseconds at which a page checks how current its data is.
 const CHECK_INTERVAL: u32 = 60_000;
 
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(super) struct MapData {
     floods: FloodData,
     /// `None` if the floods were never read.
     list: Option<FloodList>,
-    /// Where the page starts to follow changes; `None` if the states are stale.
+    /// The cursor from which the page follows changes; `None` if the states are stale.
     cursor: Option<Cursor>,
     areas: Arc<AreaSet>,
     ended: BTreeMap<AreaId, Timestamp>,
@@ -66,11 +66,11 @@ impl MapData {
             version: Version::new(state, floods),
             floods,
             list: state.map(|state| FloodList::new(state, selector, zone)),
-            // Stale states may be older than those that the client has from another server.
+            // Stale states get no cursor: they may be older than the states that the client has from another server.
             cursor: state.filter(|_| floods == FloodData::Now).map(State::cursor),
             areas,
             ended: ended.map(|(area, at)| (area.id, at)).collect(),
-            // Empty if there is no base map.
+            // The version is empty if there is no base map.
             basemap_version: basemap_version.filter(|version| !version.is_empty()),
         }
     }
@@ -98,9 +98,9 @@ pub(super) struct Page<'a> {
     pub(super) data: &'a MapData,
     pub(super) language: &'a Language,
     pub(super) selector: &'a AreaSelector,
-    /// The `area` of the address, which may not exist.
+    /// The parameter `area` of the address. There may be no such area.
     pub(super) area: Option<&'a str>,
-    /// The `city` of the address, if the service has no areas in it.
+    /// The parameter `city` of the address, if the service has no areas in this city.
     pub(super) unknown_city: Option<&'a str>,
     pub(super) lists_all: bool,
     /// The recent reports from the selected area; `None` if they cannot be read.
@@ -151,7 +151,7 @@ impl Page<'_> {
             now,
             floods: *floods,
             watch: watch(self.sources).0,
-            // If areas cannot be read, that does not mean that there are none.
+            // While areas cannot be read, assumes that there are some.
             has_areas: !(self.data.is_current() && areas.is_empty()),
             is_part: !self.selector.is_everything(),
             flooded: list.as_ref().map_or(0, FloodList::total),
@@ -296,7 +296,7 @@ impl Page<'_> {
         Some(json!({ "key": key, "text": key.text(texts, None).replace("{city}", city) }))
     }
 
-    /// Returns `None` if the address has no area or an unknown one.
+    /// Returns the selected area; `None` if the address has no area or an unknown one.
     fn selected_area(&self, situation: &Situation, text_context: TextContext<'_>) -> Option<SelectedArea> {
         let area = self.data.area(self.area?)?;
         let reported = self.reports.as_deref();

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use rocket::tokio::sync::Mutex;
 
-/// How long a value is cached while its version stays the same.
+/// The time after which a value is evicted, even if its version is the same.
 const LIFETIME: Duration = Duration::from_mins(1);
 /// The maximum number of cached values, in addition to those in progress.
 const CAPACITY: usize = 1_024;
 
-/// Caches values by key and version of their data. Concurrent callers with one key compute it once; callers with different keys
-/// never wait for each other.
+/// Caches values by key and version of their data. Concurrent callers with the same key compute the value once; callers with
+/// different keys never wait for each other.
 #[derive(Debug)]
 pub(super) struct PageCache<K, R, V> {
     max_age: Duration,
@@ -53,7 +53,7 @@ impl<K: Eq + Hash, R: PartialEq, V: Clone> PageCache<K, R, V> {
         Ok(value)
     }
 
-    /// Returns the slot of a key. Evicts expired values, or all if there are too many.
+    /// Returns the slot of a key. Evicts expired values, or all values if there are too many.
     fn slot(&self, key: K) -> Arc<CacheSlot<R, V>> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = slots.len() >= CAPACITY;

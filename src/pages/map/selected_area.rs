@@ -30,7 +30,7 @@ struct SentenceView {
     class: &'static str,
     text: String,
     at: Option<DisplayTime>,
-    /// The code of the state whose colour precedes the sentence.
+    /// The code of a state. The page shows its colour before the sentence.
     state: Option<u8>,
 }
 

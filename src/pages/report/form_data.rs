@@ -25,12 +25,12 @@ use crate::photos::ImageType;
 const MAX_FIELD: u64 = 8 * 1024;
 /// The maximum size of the headers of a part, in bytes. The headers of the first part include the preamble.
 const MAX_HEAD: usize = 4 * 1024;
-/// Bytes read from the connection at a time: within headers, and otherwise.
+/// The number of bytes that are read from the connection at a time: `HEAD_CHUNK` within headers, otherwise `CHUNK`.
 const HEAD_CHUNK: usize = 1024;
 const CHUNK: usize = 16 * 1024;
 /// The maximum number of parts, in addition to one for each field about hazards.
 const MAX_PARTS: usize = 64;
-/// The names of the fields, except the photo and those about hazards.
+/// The names of the fields, except the photo and the fields about hazards.
 const FIELDS: [&str; 13] = [
     "token",
     "website",
@@ -49,7 +49,7 @@ const FIELDS: [&str; 13] = [
 
 pub(super) const TOKEN_LENGTH: usize = 32;
 
-/// Returns the token of a new form. The identifier of its card is derived from it.
+/// Returns the token of a new form. The identifier of the form's card is derived from the token.
 pub(super) fn new_token() -> Result<String, Problem> {
     random::hex::<{ TOKEN_LENGTH / 2 }>().map_err(Problem::internal)
 }
@@ -121,7 +121,7 @@ impl FormData {
     }
 }
 
-/// Parses the texts up to the photo, if there is one.
+/// Parses the text fields up to the photo, if there is one.
 pub(super) async fn parse<'r>(
     kind: Option<&ContentType>,
     data: Data<'r>,
@@ -134,7 +134,7 @@ pub(super) async fn parse<'r>(
     let largest_photo = config.images.max_bytes;
     let texts = MAX_FIELD * max_parts as u64;
     let max_body = ByteUnit::from(largest_photo.as_u64().saturating_add(texts));
-    // No limit for the photo here: `CardImages` limits it, with its own error.
+    // The photo has no limit here: `CardImages` limits it, and has its own error for that.
     let sizes = SizeLimit::new().per_field(MAX_FIELD).for_field(PHOTO, u64::MAX);
     let constraints = Constraints::new().size_limit(sizes);
     let budget = ReadBudget::default();
@@ -151,7 +151,7 @@ pub(super) async fn parse<'r>(
         budget.set(usize::MAX);
         let name = part.name().unwrap_or_default().to_owned();
         if name == PHOTO {
-            // If no file was chosen, browsers send an empty one without a name; other programs may omit the name.
+            // Browsers send an empty file without a name if no file was chosen. Other programs may omit the name of a photo.
             let is_named = part.file_name().is_some_and(|name| !name.is_empty());
             let mut photo = Photo::new(part);
             if is_named || !photo.is_empty().await? {
@@ -182,7 +182,7 @@ impl<'r> Photo<'r> {
         Self { part, piece: Bytes::new() }
     }
 
-    /// Reads until the first byte, which is kept.
+    /// Returns whether the photo has no bytes. Keeps the bytes that it reads.
     async fn is_empty(&mut self) -> Result<bool, multer::Error> {
         while self.piece.is_empty() {
             let Some(piece) = self.part.chunk().await? else { return Ok(true) };

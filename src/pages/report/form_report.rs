@@ -13,12 +13,12 @@ pub(super) const MAX_TEXT: usize = 500;
 #[derive(Debug)]
 pub(super) struct FormReport {
     pub(super) content: ReportContent,
-    /// Whether the location is outside the covered areas. The person has confirmed it.
+    /// Whether the location is outside the covered areas. If so, the person has confirmed it.
     pub(super) is_outside: bool,
 }
 
-/// Returns when the report was made: the arrival of the report minus its age. The phone measures the age, from the first press of
-/// the button to the sending, so a wrong clock does no harm.
+/// Returns when the report was made: the arrival of the report minus its age. The phone measures the age from the first press of
+/// the button until it sends the report, so a wrong clock does not matter.
 fn creation_time(window: TimeWindow, form: &FormData) -> Timestamp {
     let time = |name| form.get(name).and_then(|text| Timestamp::parse(text).ok());
     let age = time("sent_at").zip(time("created_at")).map_or(Duration::ZERO, |(sent, created)| {
@@ -97,7 +97,7 @@ mod tests {
         for (created, sent, expected) in [
             ("2016-12-19T05:58:00Z", "2016-12-19T15:58:00Z", "2016-12-19T06:00:00Z"),
             ("2016-12-20T05:58:00Z", "2016-12-20T15:58:00Z", "2016-12-19T06:00:00Z"),
-            // Sent at once, though the page was opened long before.
+            // The report was sent at once, although the page was opened long before.
             ("2016-12-19T15:58:00Z", "2016-12-19T15:58:00Z", "2016-12-19T16:00:00Z"),
             ("1970-01-01T00:00:00Z", "1970-01-01T00:10:00Z", "2016-12-19T15:50:00Z"),
             ("2016-12-19T15:58:00Z", "2016-12-19T05:58:00Z", "2016-12-19T16:00:00Z"),

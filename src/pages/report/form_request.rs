@@ -40,7 +40,6 @@ pub(in crate::pages) struct FormRequest<'r> {
 guard!(FormRequest<'r>, |request| Self::from_parts(request).await);
 
 impl<'r> FormRequest<'r> {
-    /// Responds with 404 unless cards are open.
     async fn from_parts(request: &'r Request<'_>) -> Result<Self, Problem> {
         let config = managed::<Config>(request)?;
         if !config.cards.open {
@@ -84,7 +83,7 @@ impl<'r> FormRequest<'r> {
         Ok(places.map_err(Problem::slow_store)??.value)
     }
 
-    /// Returns the areas for the lists of the form; none while the store is unavailable.
+    /// Returns the areas for the lists of the form; no areas if none could be read in time.
     pub(super) async fn areas(&self) -> Arc<AreaSet> {
         let areas = timeout(self.config.limits.timeout, self.follower.areas()).await;
         areas.ok().and_then(Result::ok).unwrap_or_default()

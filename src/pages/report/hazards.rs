@@ -1,5 +1,5 @@
-//! The questions of the form for each hazard. Hazards, report types and attributes are the country's; their texts are the group
-//! `hazards`.
+//! The questions of the form for each hazard. Hazards, report types and attributes come from the country; their texts are in the
+//! group `hazards`.
 
 use serde_json::{Value, json};
 
@@ -9,23 +9,23 @@ use crate::data::country::Translations;
 use crate::model::bodies::{Accepts, Object, report_types};
 use crate::model::{Attribute, DisasterType, Hazard};
 
-/// The member of `card_data`, and the suffix of its field.
+/// The member of `card_data` that has the report type, and the suffix of its field.
 const TYPE: &str = "report_type";
 /// The icon of a disaster without hazard data.
 const ICON: &str = "M12 3 1.5 21h21zm-1 6h2v6h-2zm0 7.5h2v2h-2z";
 
-/// A hazard of the form.
+/// The questions of the form about one hazard.
 struct HazardQuestion<'a> {
     disaster: DisasterType,
     /// `None` if only the configuration has the disaster.
     hazard: Option<&'a Hazard>,
-    /// The form has a field for the type if there are several.
+    /// The report types. The form has a field for the type only if there are several.
     types: Vec<&'a str>,
     /// Each attribute once, with the report types that have it.
     attributes: Vec<(&'a Attribute, Vec<&'a str>)>,
 }
 
-/// Maps the hazards in the order of the form.
+/// Calls `each` for every hazard, in the order of the form.
 fn map_hazards<T>(config: &Config, mut each: impl FnMut(HazardQuestion<'_>) -> T) -> Vec<T> {
     let disasters = config.disaster_types().into_iter().filter(|disaster| *disaster != DisasterType::Prep);
     disasters
@@ -85,7 +85,7 @@ pub(super) fn field_of(disaster: DisasterType, member: &str, config: &Config) ->
     if fields(config).contains(&name) { name } else { "disaster".to_owned() }
 }
 
-/// Returns the message for an invalid field; a field of a hazard has the name of the hazard and a dot in front.
+/// Returns the message for an invalid field. The name of a field about a hazard begins with the name of the hazard and a dot.
 pub(super) fn fault_text(field: &str, texts: &Translations, config: &Config) -> String {
     let faults = &texts.group("form")["faults"];
     let text = |name: &str| faults[name].as_str().or(faults["other"].as_str()).unwrap_or_default().to_owned();
@@ -176,7 +176,8 @@ fn choices(accepts: Accepts, words: &Value, texts: &Translations) -> Value {
     choices.into()
 }
 
-/// Parses a text as a number (also with a decimal comma) or a boolean. Any other text is left to the validation of the report.
+/// Parses a text as a number (also with a decimal comma) or a boolean. Returns any other text unchanged, for the validation of
+/// the report.
 fn parse_value(text: &str) -> Value {
     match text {
         "true" => true.into(),

@@ -1,4 +1,4 @@
-//! The report form for residents: one page without a script, several steps with one. Its texts are the group `form`.
+//! The report form for residents: one page without a script, several steps with a script. Its texts are in the group `form`.
 
 mod form_data;
 mod form_report;
@@ -24,7 +24,7 @@ use crate::pages::assets::Assets;
 use crate::rendering::ApiResponse;
 use crate::stores::StoreError;
 
-/// Responds with the form for people without a bot's link.
+/// Responds with the form for people without a link from a bot.
 #[get("/report")]
 pub(super) async fn show(request: FormRequest<'_>) -> Result<RenderedForm, Problem> {
     let mut form = FormData::default();
@@ -32,7 +32,7 @@ pub(super) async fn show(request: FormRequest<'_>) -> Result<RenderedForm, Probl
     request.form(None, form, &[]).await
 }
 
-/// Responds with the form of a card, the thank-you page of a used card, or how to report without a card.
+/// Responds with the form of a card, the thank-you page of a used card, or a page about reporting without a card.
 #[get("/report/<id>")]
 pub(super) async fn show_card(
     request: FormRequest<'_>,
@@ -84,7 +84,7 @@ pub(super) async fn thank(request: FormRequest<'_>, id: CardIdParam<'_>) -> Resu
     }
 }
 
-/// Adds the photo to a report that was sent without one. Only for the sender of the report.
+/// Adds the photo to a report that was sent without one. Accepts it only from the sender of the report.
 #[post("/report/<id>/photo", data = "<body>")]
 pub(super) async fn send_photo(
     request: FormRequest<'_>,
@@ -121,7 +121,7 @@ enum CardLookup {
 }
 
 impl FormRequest<'_> {
-    /// Fails only if the store does, or if the client has requested too many unknown cards.
+    /// Finds a card. Fails only if the store fails, or if the client has requested too many unknown cards.
     async fn card(&self, id: CardIdParam<'_>) -> Result<CardLookup, Problem> {
         let Ok(id): Result<CardId, _> = id.read(self.config) else { return Ok(CardLookup::Missing) };
         self.user.check_guesses()?;

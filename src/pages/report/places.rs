@@ -1,4 +1,4 @@
-//! Areas as locations to choose from: by lists, or by a search.
+//! Finds areas that people can choose as the location of a report: by lists, or by a search.
 
 use std::collections::BTreeSet;
 

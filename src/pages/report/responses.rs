@@ -28,7 +28,7 @@ use crate::stores::StoreError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PhotoOutcome {
     None,
-    /// Received, now or before.
+    /// The photo was received, now or before.
     Stored,
     /// Too many uploads are in progress, but the client can retry.
     Later,
@@ -37,7 +37,7 @@ pub(super) enum PhotoOutcome {
 }
 
 impl PhotoOutcome {
-    /// The value of `photo` in the address of the thank-you page.
+    /// Returns the value of `photo` in the address of the thank-you page.
     fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -47,7 +47,7 @@ impl PhotoOutcome {
         }
     }
 
-    /// The key of the text that the thank-you page shows.
+    /// Returns the key of the error text that the thank-you page shows, if any.
     fn fault(self) -> Option<&'static str> {
         match self {
             Self::None | Self::Stored => None,
@@ -63,8 +63,8 @@ const TEXT: PageTemplate = PageTemplate::new("form-text.html", include_str!("tex
 /// The characters that are escaped in the identifier of a card in a path.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
-/// Only scripts of this service run. Anyone with the address can report, so it is neither sent as a referrer nor cached or
-/// indexed.
+/// Only scripts of this service run. Anyone with the address can report, so browsers must not send it as a referrer, and nobody
+/// may cache or index the page.
 const HEADERS: [(&str, &str); 4] = [
     (
         "Content-Security-Policy",
@@ -106,7 +106,7 @@ impl<'r> Responder<'r, 'static> for RenderedForm {
 }
 
 impl FormRequest<'_> {
-    /// Responds with the form, filled in, and with the faulty fields.
+    /// Responds with the form, filled in with the values of `form`, and a message for each faulty field.
     pub(super) async fn form(
         &self,
         card: Option<&CardId>,
@@ -135,8 +135,8 @@ impl FormRequest<'_> {
             "longest": MAX_TEXT,
             "card": card,
         });
-        // A card's identifier is public once its report is published. The token permits adding the photo by resubmitting the
-        // form.
+        // The token permits the sender to add the photo by resubmitting the form. The identifier of the card would not prove who
+        // the sender is: publishing the report makes it public.
         let token = match card {
             Some(card) => Some(self.images.photo_token(card).await?),
             None => form.get("token").map(str::to_owned),
@@ -158,7 +158,7 @@ impl FormRequest<'_> {
     }
 
     /// Responds with the thank-you page: where the report is on the map, and what to do now. The sender of the report can add a
-    /// photo; `fault` names the faulty field.
+    /// photo; `fault` is the key of an error text.
     pub(super) async fn thanks(&self, card: &Card, fault: Option<&str>) -> Result<RenderedForm, Problem> {
         let texts = self.language.translations();
         let (form, t) = (texts.group("form"), &texts.group("form")["thanks"]);
@@ -192,7 +192,7 @@ impl FormRequest<'_> {
             outcomes.into_iter().find(|candidate| outcome.as_deref() == Some(candidate.name()) && !has_photo);
         let is_busy = fault == PhotoOutcome::Later.fault();
         let token = if has_photo { None } else { self.photo_token(card).await? };
-        // Without a token the page cannot offer a retry.
+        // Without a token, the page cannot let people try again.
         let outcome = outcome.map(|outcome| if token.is_some() { outcome } else { PhotoOutcome::Refused });
         let fault = fault.or(outcome.and_then(PhotoOutcome::fault));
         let alert = fault.filter(|_| token.is_none()).map(|fault| text(&form["faults"], fault));
@@ -276,8 +276,8 @@ impl FormRequest<'_> {
     }
 
     /// Responds to an accepted report with a redirect to the thank-you page, so that reloading sends nothing (POST/redirect/GET).
-    /// `waits` is `None` if the report was accepted before. If the photo can be sent again, the script gets `none` and keeps the
-    /// photo.
+    /// `waits` is `None` if the report was accepted before. If a script can send the photo again, the response has the outcome
+    /// `none`, and the script keeps the photo.
     pub(super) fn accept(
         &self,
         id: &CardId,

@@ -23,18 +23,18 @@ use crate::stores::StoreError;
 use crate::telemetry::ReportOrigin;
 
 const NETWORK: &str = "website";
-/// Time limit for reading the rest of a photo that is not stored.
+/// The time limit for reading the rest of a photo, to discard it.
 const DISCARD_TIMEOUT: Duration = Duration::from_mins(2);
 
-/// Limits reports without a link. A link needs no limit, because it permits only one report.
+/// Limits reports without a link from a bot. Reports with a link need no limit, because a link permits only one report.
 pub(crate) struct ReportLimits {
     unreviewed: ReviewPolicy,
     refused: HourlyLimiter,
-    /// Until when the desk warns that too many reports arrive.
+    /// The time until which the desk warns that too many reports arrive.
     crowded_until: Mutex<Option<Timestamp>>,
 }
 
-/// How long the desk warns after the last report over the limit.
+/// The time for which the desk warns after the last report over the limit.
 const CROWDED_FOR: Duration = Duration::from_mins(10);
 
 impl ReportLimits {
@@ -65,8 +65,8 @@ impl ReportLimits {
 }
 
 impl FormRequest<'_> {
-    /// Receives a report of a card, or of a form without a card, for which it creates one. The photo is stored first, so that
-    /// the report never appears without it. An interrupted request leaves no report, so it can be repeated.
+    /// Receives a report for a card. For a form without a card, creates a card. Stores the photo first, so that the report never
+    /// appears without it. An interrupted request leaves no report, so the client can repeat the request.
     pub(super) async fn receive(
         self,
         card: Option<&Card>,
@@ -74,7 +74,7 @@ impl FormRequest<'_> {
         body: Data<'_>,
     ) -> Result<RenderedForm, Problem> {
         let (form, mut photo) = self.read_form(kind, body).await?;
-        // Boxed, because it makes up most of the size of the route's future.
+        // Boxed, because this future makes up most of the size of the route's future.
         let response = Box::pin(self.submit(card, form, photo.as_mut())).await;
         discard(photo).await;
         response
@@ -101,8 +101,8 @@ impl FormRequest<'_> {
         }
     }
 
-    /// Responds to a report with an unknown or expired link: with the form without a link, filled in except for the photo, which
-    /// the script still has.
+    /// Responds to a report with an unknown or expired link. People get the form without a link, filled in except for the photo.
+    /// A script gets an error; it still has the photo.
     pub(super) async fn receive_expired(
         self,
         kind: Option<&ContentType>,
@@ -134,7 +134,7 @@ impl FormRequest<'_> {
         }
     }
 
-    /// Stores the report. An invalid form is shown again; a card that has its report already only receives the photo.
+    /// Stores the report. Responds to an invalid form with the form. If the card has a report already, stores only the photo.
     async fn submit(
         self,
         card: Option<&Card>,
@@ -162,7 +162,7 @@ impl FormRequest<'_> {
                 return self.too_many_reports();
             }
             match self.store.create_card_as(&id, self.anonymous_holder()).await {
-                // The form was sent before, but its report was not received.
+                // The form was sent before and created the card, but its report was not stored.
                 Err(StoreError::Conflict { .. }) => {}
                 created => drop(created?),
             }
@@ -174,7 +174,7 @@ impl FormRequest<'_> {
                 Err(field) => return self.form(link, form, &[field.to_owned()]).await,
             },
         };
-        // The honeypot field: people do not see it.
+        // A honeypot field, which only programs fill in, because people do not see it.
         let is_program = form.get("website").is_some();
         let waits = self.config.report.review
             || is_program
@@ -223,7 +223,7 @@ impl FormRequest<'_> {
         photo: Option<&mut Photo<'_>>,
     ) -> Result<RenderedForm, Problem> {
         let is_sender = match (card, form.get("token")) {
-            // The identifier is derived from the token.
+            // The client has the token, because the identifier is derived from it.
             (None, _) => true,
             (Some(card), Some(token)) => self.permits_photo(card, token).await?,
             (Some(_), None) => false,
@@ -250,7 +250,7 @@ impl FormRequest<'_> {
         Ok(Some(self.images.card_of_form(token).await?))
     }
 
-    /// Receives the photo, unless too many uploads are in progress. Returns the faulty field if it is rejected.
+    /// Receives the photo, unless too many uploads are in progress. Returns the faulty field if the photo is rejected.
     async fn receive_photo(
         &self,
         id: &CardId,

@@ -13,7 +13,8 @@ const WINDOW: Window = Window::Last(Duration::from_hours(1));
 
 const MAX_REPORTS: usize = 8;
 
-/// How many areas are flooded, and when each kind of data last changed; null if there is none, or if the store cannot be read.
+/// How many areas are flooded, and when each kind of data last changed. A field is null if there is no such data, or if it cannot
+/// be read.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Freshness {
     /// The number of areas by state.
@@ -61,7 +62,7 @@ impl Freshness {
     }
 }
 
-/// Counts areas by state, including states without areas.
+/// Counts areas by state. A state without areas has the count 0.
 fn count_by_state(records: &[FloodStateRecord]) -> BTreeMap<u8, u64> {
     let mut counts: BTreeMap<_, _> = FloodState::ALL.map(|state| (state.code(), 0)).into();
     for record in records {

@@ -35,7 +35,7 @@ use crate::stores::{Resource, Revision, Store};
 
 const PAGE: PageTemplate = PageTemplate::new("front.html", include_str!("page.html"));
 
-/// The store is queried at most once in this time, however many visitors there are.
+/// The minimum time between two reads of the store while reports do not change, for any number of visitors.
 const MAX_AGE: Duration = Duration::from_secs(5);
 
 /// The revision of the reports before the read, and the result.
@@ -45,8 +45,8 @@ type CachedFreshness = (Option<Revision>, Freshness);
 pub(crate) struct FreshnessCache(Mutex<Option<(Instant, CachedFreshness)>>);
 
 impl FreshnessCache {
-    /// Returns how fresh the data is; all null if that takes longer than `limit`. Reread after each change of reports, to drop
-    /// hidden ones.
+    /// Returns how fresh the data is; all fields are null if reading takes longer than `limit`. Reads again after each change of
+    /// reports, so that hidden ones disappear.
     async fn freshness(&self, store: &dyn Store, limit: Duration) -> Freshness {
         let read = async {
             let revision = store.revision(Resource::Reports).await.ok();
@@ -209,7 +209,7 @@ fn example_addresses(base: &str, formats: &FormatRegistry) -> Vec<(&'static str,
     resources.chain(derived.map(|(name, path)| (name, single(path)))).collect()
 }
 
-/// Returns a route that redirects to `/` from a mount point of the interface that has no resource of its own.
+/// Returns a route that redirects to `/` from a mount point of the HTTP API that has no resource of its own.
 #[must_use]
 pub(crate) fn redirect_to_front(path: &str) -> Route {
     Route::new(Method::Get, path, FrontRedirect)

@@ -13,7 +13,7 @@ const UNITS: f64 = 1e7;
 
 const ZOOMS: [u8; 5] = [8, 10, 12, 14, 16];
 
-/// The maximum number of names for a search.
+/// The maximum number of place names that a search uses.
 const MAX_NAMES: usize = 2_000;
 
 /// Returns the units per pixel. At zoom 0 the world is 256 pixels wide.
@@ -57,7 +57,7 @@ pub(super) struct ZoomLevels {
 }
 
 pub(super) struct ZoomLevel {
-    /// By importance: kind, then length.
+    /// Most important first: sorted by kind, then by length. Points are last.
     pub(super) parts: Vec<BasemapGeometry>,
     index: RTree<GeomWithData<Rectangle<[i64; 2]>, usize>>,
 }
@@ -80,7 +80,7 @@ fn to_line(string: &LineString<f64>) -> Line {
 }
 
 impl BasemapBuilder {
-    /// Lines of the same kind and name are joined later; other shapes stay apart.
+    /// Adds a feature. `into_levels` joins lines of the same kind and name; it joins no other shapes.
     pub(super) fn add(&mut self, BasemapFeature { kind, name, shape }: BasemapFeature) {
         self.hash.update(&[kind as u8]).update(name.as_bytes()).update(&[0]);
         let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
@@ -109,7 +109,7 @@ impl BasemapBuilder {
         }
     }
 
-    /// Joins and sorts the parts, and simplifies them for each zoom. The version is empty without parts.
+    /// Joins lines, sorts all parts, and simplifies them for each zoom. The version is empty if there are no parts.
     pub(super) fn into_levels(self) -> ZoomLevels {
         let Self { names, lines, areas, points, hash } = self;
         let lines = lines.into_iter().flat_map(|((kind, name), lines)| {
@@ -125,7 +125,7 @@ impl BasemapBuilder {
         let mut parts: Vec<BasemapGeometry> = parts.into_iter().map(|(_, part)| part).chain(points).collect();
         let is_empty = parts.is_empty();
         let mut levels: Vec<ZoomLevel> = Vec::with_capacity(ZOOMS.len());
-        // From the highest zoom to the lowest, because each level is simplified from the previous one.
+        // Starts at the highest zoom, because each level is made by simplifying the level of the next higher zoom.
         for zoom in ZOOMS.into_iter().rev() {
             parts = parts.iter().filter_map(|part| part.simplify(zoom)).collect();
             levels.push(ZoomLevel::new(parts.clone()));
@@ -149,7 +149,7 @@ impl FromIterator<BasemapFeature> for BasemapBuilder {
 }
 
 impl BasemapGeometry {
-    /// Returns the part simplified for a zoom; `None` if it is too small or not shown.
+    /// Returns the part simplified for a zoom; `None` if the part is too small or not shown at this zoom.
     fn simplify(&self, zoom: u8) -> Option<Self> {
         let Self { kind, name, .. } = *self;
         if min_zoom(kind) > zoom {
@@ -185,7 +185,7 @@ impl ZoomLevel {
         Self { parts, index }
     }
 
-    /// Returns the parts whose bounds touch any of the boxes, by importance.
+    /// Returns the parts whose bounds touch any of the boxes, the most important first.
     pub(super) fn within(&self, boxes: &[[i32; 4]]) -> impl Iterator<Item = &BasemapGeometry> + use<'_> {
         let envelopes = boxes.iter().map(|sides| {
             let [west, south, east, north] = sides.map(i64::from);
@@ -202,7 +202,7 @@ impl ZoomLevel {
 }
 
 impl ZoomLevels {
-    /// Identifies the content of the map; empty if there is no content.
+    /// Returns an identifier of the map's content; empty if there is no content.
     pub(super) fn version(&self) -> &str {
         &self.version
     }

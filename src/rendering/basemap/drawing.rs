@@ -8,19 +8,20 @@ use crate::http::error::Problem;
 use crate::model::{BasemapKind, BasemapShapeType, BoundingBox};
 use crate::rendering::envelope;
 
-/// The maximum number of positions of a response. Each takes three to four compressed bytes. A line adds `LINE_OVERHEAD`.
+/// The maximum number of positions in a response. A position takes three to four compressed bytes. Each line counts as
+/// `LINE_OVERHEAD` more positions.
 const MAX_POSITIONS: usize = 20_000;
 const LINE_OVERHEAD: usize = 5;
 const MAX_PLACES: usize = 150;
 const NAMES_MIN_ZOOM: u8 = 14;
 /// Below this zoom, either all streets are drawn or none, because a map with only some of its streets looks broken.
 const PARTIAL_STREETS_MIN_ZOOM: u8 = 16;
-/// How far beyond the box lines are drawn, in pixels, so that no line ends at the edge of a screen.
+/// The width in pixels of a margin around the box. Lines are drawn there too, so that none ends at the edge of a screen.
 const MARGIN: f64 = 16.0;
-/// Resolution of the response's grid.
+/// The resolution of the grid to which a response rounds positions.
 const STEPS_PER_PIXEL: f64 = 2.0;
 
-/// Geometry that is drawn together: a kind, and a name where names are shown.
+/// Identifies lines or areas that become one geometry: by kind, and by name if names are shown.
 type Group<'a> = (BasemapKind, &'a str);
 
 #[derive(Serialize)]
@@ -92,7 +93,7 @@ impl Grid {
     }
 }
 
-/// Draws a box, or everything, as a `TopoJSON` topology in the JSON envelope.
+/// Draws the map within a box, or the whole map, as a `TopoJSON` topology in the JSON envelope.
 pub(super) fn draw(sets: &[&ZoomLevels], within: Option<BoundingBox>, zoom: u8) -> Result<Vec<u8>, Problem> {
     let pixel = units_per_pixel(zoom.min(16));
     let everywhere = [-1_800_000_000, -900_000_000, 1_800_000_000, 900_000_000];
@@ -145,7 +146,7 @@ pub(super) fn draw(sets: &[&ZoomLevels], within: Option<BoundingBox>, zoom: u8) 
     if lacks_streets && zoom < PARTIAL_STREETS_MIN_ZOOM {
         groups.retain(|(kind, _), _| *kind != BasemapKind::Street);
         let used = groups.values().flatten().flatten().max().map_or(0, |last| last + 1);
-        // Streets come last, so only streets are left out.
+        // Streets are the last arcs, so this removes only streets.
         arcs.truncate(used);
     }
     let mut geometries: Vec<Shape<'_>> =
@@ -164,7 +165,7 @@ pub(super) fn draw(sets: &[&ZoomLevels], within: Option<BoundingBox>, zoom: u8) 
     envelope::result(&topology)
 }
 
-/// Clips the lines of a part to the bounds and quantises them; leaves out those that have become too short.
+/// Clips the lines of a part to the bounds and quantises them. Leaves out lines that are too short after that.
 fn lines(part: &BasemapGeometry, bounds: [i32; 4], grid: &Grid) -> Vec<Line> {
     let (cut, min_points) = if part.is_area() {
         (part.lines.iter().map(|ring| clip_ring(ring, bounds)).collect::<Vec<_>>(), 4)

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 pub(super) type Point = [i32; 2];
 pub(super) type Line = Vec<Point>;
 
-/// Joins lines where exactly two of them end. Maps cut a road wherever a property changes, and a road in pieces cannot be
-/// simplified.
+/// Joins two lines where no other line ends. Maps split a road wherever a property changes, but simplifying works only on the
+/// whole road.
 pub(super) fn join(lines: Vec<Line>) -> Vec<Line> {
     let mut ends: HashMap<Point, Vec<usize>> = HashMap::with_capacity(lines.len());
     for (number, line) in lines.iter().enumerate() {
@@ -30,7 +30,7 @@ pub(super) fn join(lines: Vec<Line>) -> Vec<Line> {
     joined
 }
 
-/// Takes the line that continues this one, without the shared position.
+/// Removes the line that continues this one from `unjoined`. Returns it without the shared position.
 fn next(line: &Line, ends: &HashMap<Point, Vec<usize>>, unjoined: &mut [Option<Line>]) -> Option<Line> {
     let end = *line.last()?;
     let &[one, other] = ends.get(&end)?.as_slice() else { return None };
@@ -42,7 +42,7 @@ fn next(line: &Line, ends: &HashMap<Point, Vec<usize>>, unjoined: &mut [Option<L
     Some(next)
 }
 
-/// Removes positions closer than `tolerance` to the line (Douglas-Peucker).
+/// Removes positions that are closer than `tolerance` to the simplified line (Douglas-Peucker).
 pub(super) fn simplify(line: &[Point], tolerance: f64) -> Line {
     let Some(last) = line.len().checked_sub(1) else { return Line::new() };
     let mut is_kept = vec![false; line.len()];
@@ -167,7 +167,7 @@ mod tests {
         let ring = [[0, 0], [100, 0], [100, 100], [0, 100], [0, 0]];
         assert_eq!(simplify(&ring, 2.0), ring);
         assert_eq!(simplify(&[], 2.0), Line::new());
-        // Not recursive: lines may have any length.
+        // `simplify` must not recurse, because lines may have any length.
         let steps: Line = (0..200_000).map(|at| [at, at % 2 * 10]).collect();
         assert_eq!(simplify(&steps[..2_000], 20.0).len(), 2);
     }

@@ -1,7 +1,7 @@
-//! The base map: roads, rails, rivers, parks and place names of a file, and the waterways of the store, simplified for each zoom.
+//! The base map: roads, rails, rivers, parks and place names from a file, and waterways from the store, simplified for each zoom.
 //!
-//! It is derived data in memory: a server reads the file once, at startup, whatever its store. A response is drawn for the box
-//! that a client shows. The most important parts are drawn first, up to a number of positions that compresses to about 60 kB.
+//! A server reads the file once, at startup, and keeps the map in memory. It draws each response for the box that a client shows:
+//! the most important parts first, up to a number of positions that compress to about 60 kB.
 
 mod builder;
 mod drawing;
@@ -27,7 +27,7 @@ use crate::rendering::{JSON, PermitPool, Permits, precompress};
 use crate::runtime::off_thread;
 use crate::stores::Store;
 
-/// Enough for the views that visitors see first.
+/// The number of cached responses: enough for the views that visitors see first.
 const CACHED_RESPONSES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(31);
 
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub(crate) struct BasemapSnapshot {
     places: Arc<Places>,
     file: Arc<ZoomLevels>,
     waterways: ZoomLevels,
-    /// Identifies the content of the map; empty if there is no content.
+    /// An identifier of the map's content; empty if there is no content.
     pub(crate) version: String,
     responses: Mutex<LruCache<(Option<BoundingBox>, u8), RenderedResponse>>,
 }
@@ -52,7 +52,7 @@ impl std::fmt::Debug for BasemapSnapshot {
 }
 
 impl Basemap {
-    /// Reads the configured file, or the demo's. Fails with the first error in the file.
+    /// Reads the configured file, or the base map of the demo. Fails with the first error in the file.
     pub(crate) fn load(config: &Config) -> Result<Self, DatasetError> {
         let file = match config.basemap() {
             Some(file) => {
@@ -73,8 +73,8 @@ impl Basemap {
         Ok(Self { file: Arc::new(file.into_levels()), snapshot: Mutex::default() })
     }
 
-    /// Returns the base map with the waterways of the store; while the store is unavailable, with those last read. Fails if none
-    /// were ever read.
+    /// Returns the base map with the waterways of the store. While the store is unavailable, uses the waterways that were last
+    /// read; fails if they were never read.
     pub(crate) async fn snapshot(&self, store: &dyn Store) -> Result<Arc<BasemapSnapshot>, Problem> {
         let places = store.places().await.map(|places| places.value);
         let mut cached = self.snapshot.lock().await;
@@ -90,7 +90,7 @@ impl Basemap {
         Ok(snapshot)
     }
 
-    /// Returns the last base map without querying the store.
+    /// Returns the base map that `snapshot` returned last, if any, without querying the store.
     pub(crate) async fn last_snapshot(&self) -> Option<Arc<BasemapSnapshot>> {
         self.snapshot.lock().await.clone()
     }
@@ -126,7 +126,7 @@ impl BasemapSnapshot {
         Self { places, file, waterways, version, responses: Mutex::new(LruCache::new(CACHED_RESPONSES)) }
     }
 
-    /// Returns the response for a box, or for everything. Fails if too many are being drawn.
+    /// Returns the response for a box, or for the whole map. Fails if too many renderings wait.
     pub(crate) async fn draw(
         self: &Arc<Self>,
         within: Option<BoundingBox>,

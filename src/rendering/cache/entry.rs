@@ -11,7 +11,7 @@ pub(super) struct CacheEntry<E> {
     pub(super) rendering: Option<Arc<Rendering<E>>>,
 }
 
-/// The last response for a key. May be stale.
+/// The last response for a key. It may be stale.
 #[derive(Clone, Debug)]
 pub(super) struct LastResponse {
     pub(super) response: Arc<Response>,

@@ -46,7 +46,7 @@ impl<K: Clone + Hash + Eq, V: CacheValue> LruByBytes<K, V> {
         self.values.peek(key).map(|weighed| &weighed.value)
     }
 
-    /// Updates the value of a key, or the default value, then evicts other values until all fit.
+    /// Updates the value of a key; a new key starts with the default value. Then evicts values until the rest fits.
     pub(super) fn update<R>(&mut self, key: &K, change: impl FnOnce(&mut V) -> R) -> R {
         let mut value = match self.values.pop(key) {
             Some(weighed) => {
@@ -65,7 +65,7 @@ impl<K: Clone + Hash + Eq, V: CacheValue> LruByBytes<K, V> {
         result
     }
 
-    /// Makes the key the first to be evicted.
+    /// Makes the key the next to be evicted.
     pub(super) fn demote(&mut self, key: &K) {
         self.values.demote(key);
     }
@@ -74,7 +74,7 @@ impl<K: Clone + Hash + Eq, V: CacheValue> LruByBytes<K, V> {
         self.size
     }
 
-    /// Evicts the least recently used values. A value that must stay keeps only its overhead.
+    /// Evicts the least recently used values until the rest fits. An entry that must stay then has only the size `OVERHEAD`.
     fn evict_to_limit(&mut self) {
         let mut kept_entries = Vec::new();
         while self.size > self.limit {

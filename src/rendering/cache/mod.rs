@@ -1,12 +1,11 @@
 //! The response cache: renders each response once and reuses it until the data changes.
 //!
-//! A cached response is current while the revision of its resource is the same and it is within its
-//! [`Validity`](crate::model::Validity). Otherwise it is rendered again, once for all requests that wait (single flight). A
-//! response is never older than the request: the result of a rendering that started earlier is used only if it has the revision
-//! that the request found.
+//! A cached response is current until the revision of its resource changes or its [`Validity`](crate::model::Validity) ends. Then
+//! the cache renders it again, once for all requests that wait (single flight). A response is never older than its request: a
+//! request uses the result of an earlier rendering only if that has the revision that the request found.
 //!
-//! A rendering runs in its own task. It continues if its request is dropped, so that later requests can use it, and is cancelled
-//! once no request has waited for a while.
+//! A rendering runs in its own task. It continues if its request is dropped, so that later requests can use it. The cache cancels
+//! it after a time without waiting requests.
 
 mod entry;
 mod lru;
@@ -41,9 +40,9 @@ use crate::runtime::{CurrentRequest, off_thread};
 use crate::stores::{Revision, Versioned};
 use crate::telemetry::{CacheUse, Metrics};
 
-/// The cached responses by key, and the renderings in progress. Clones share them.
+/// The response cache: responses by key, and the renderings in progress. Clones share the content.
 ///
-/// `E` is the error of a rendering. Every request that waits for the rendering gets it.
+/// `E` is the error of a rendering. `RenderFailure` states which of the waiting requests get the error.
 #[derive(Clone, Debug)]
 pub struct Cache<K: Eq + Hash, E>(Arc<Inner<K, E>>);
 
@@ -67,8 +66,8 @@ pub struct RenderTimeouts {
 }
 
 impl RenderTimeouts {
-    /// Returns the limits for requests that wait at most `timeout`. A rendering may take longer: its response is ready when the
-    /// client retries.
+    /// Returns the limits for requests that wait at most `timeout`. A rendering may take longer than that: its response is ready
+    /// when the client retries.
     #[must_use]
     pub fn for_requests(timeout: Duration) -> Self {
         Self { deadline: 3 * timeout, abandon_after: Duration::from_secs(2) }
@@ -87,10 +86,10 @@ pub enum RenderError {
     Panicked,
 }
 
-/// A response that holds memory of a permit pool may take `1 / LARGE_LIST_SHARE` of the cache.
+/// A response that holds memory of a permit pool may take at most `1 / LARGE_LIST_SHARE` of the cache.
 const LARGE_LIST_SHARE: usize = 8;
 
-/// Responses whose keys clients can choose in any number may together take `1 / UNBOUNDED_SHARE` of the cache.
+/// All responses with unbounded keys, of which clients can choose any number, take at most `1 / UNBOUNDED_SHARE` of the cache.
 pub(crate) const UNBOUNDED_SHARE: usize = 4;
 
 /// The error of a rendering, and which requests get it.
@@ -99,7 +98,7 @@ pub enum RenderFailure<E> {
     /// Every request that waits for the rendering gets the error.
     ForAll(E),
     /// Only the request that started the rendering gets the error, such as an exhausted quota. Other waiting requests start
-    /// another.
+    /// another rendering.
     ForInitiator(E),
 }
 
@@ -109,7 +108,7 @@ impl<E> From<E> for RenderFailure<E> {
     }
 }
 
-/// The last response for a key. May be stale.
+/// The last response for a key. It may be stale.
 #[derive(Clone, Debug)]
 pub(crate) struct LastKnown {
     pub(crate) rendered: Arc<RenderedResponse>,
@@ -137,8 +136,8 @@ where
         Self::with_unbounded_keys(size, patience, metrics, |_| false)
     }
 
-    /// Returns a cache in which keys that clients can choose in any number, according to `is_unbounded`, share
-    /// 1/[`UNBOUNDED_SHARE`] of the size and never evict others.
+    /// Returns a cache with bounded and unbounded keys. Unbounded keys, of which clients can choose any number, share
+    /// 1/[`UNBOUNDED_SHARE`] of the size and never evict bounded keys.
     #[must_use]
     pub(crate) fn with_unbounded_keys(
         size: usize,
@@ -155,10 +154,10 @@ where
         }))
     }
 
-    /// Returns the response for a key, whose resource has the revision `present`, or renders it.
+    /// Returns the cached response for a key if it is current, or renders it. The resource of the key has the revision `present`.
     ///
-    /// A cache hit costs one map lookup. A miss waits for a rendering, at most two in a row, and starts one if none is in
-    /// progress. Dropping the future does not cancel the rendering: other requests may wait for it.
+    /// A cache hit costs one map lookup. A miss waits for at most two renderings, one after the other, and starts a rendering if
+    /// none is in progress. Dropping the future does not cancel the rendering: other requests may wait for it.
     ///
     /// # Errors
     ///
@@ -191,13 +190,13 @@ where
                 }
                 Err(RenderFailure::ForAll(error)) if waiter.number() > newest => return Err(error),
                 Err(RenderFailure::ForInitiator(error)) if used == CacheUse::Miss => return Err(error),
-                // The rendering started before this request, or its error is for another request.
+                // Tries again: the rendering started before this request, or its error is for another request.
                 _ => {}
             }
         }
     }
 
-    /// Returns the response if a current one is cached. Neither waits nor starts a rendering.
+    /// Returns the cached response if it is current. Does not wait, and starts no rendering.
     #[must_use]
     pub(crate) fn get_cached(
         &self,
@@ -249,7 +248,7 @@ where
         Lookup::Rendering(waiter, CacheUse::Miss)
     }
 
-    /// Starts a rendering. With a key, its response is cached.
+    /// Starts a rendering. Caches the response if there is a key.
     fn start_rendering(
         &self,
         key: Option<K>,
@@ -284,7 +283,8 @@ where
         (rendering, waiter)
     }
 
-    /// Resolves once no request waits for a rendering. Removes the rendering from its entry, so that no request can join it.
+    /// Resolves once no request has waited for a rendering for `abandon_after`. Removes the rendering from its entry, so that no
+    /// request can join it.
     async fn wait_until_abandoned(&self, key: Option<&K>, rendering: &Arc<Rendering<E>>) {
         loop {
             rendering.wait_until_no_waiters(self.0.patience.abandon_after).await;
@@ -296,8 +296,8 @@ where
         }
     }
 
-    /// Stores the outcome of a rendering. An error is kept for requests that arrived before the rendering started; no later
-    /// request uses it, so it is evicted first. The last response is kept too.
+    /// Stores the outcome of a rendering. An error leaves the last response in the cache, and is stored for requests that arrived
+    /// before the rendering started. No later request uses the error, so an entry with only an error is evicted first.
     fn store_outcome(&self, key: &K, rendering: &Arc<Rendering<E>>, outcome: &Outcome<E>) {
         let mut entries = self.entries();
         let room = entries.max_value_size();
@@ -305,7 +305,7 @@ where
             if let Ok(response) = outcome {
                 entry.forget(rendering);
                 let RenderedResponse { content, memory, .. } = &*response.rendered;
-                // A response larger than the cache evicts no others; a large list evicts only a few.
+                // Skips a response larger than the cache, so that it evicts no others. A large list may evict only a few.
                 let room = if memory.is_some() { room / LARGE_LIST_SHARE } else { room };
                 let last =
                     || LastResponse { response: Arc::clone(response), current_at: response.started_at };
@@ -319,8 +319,8 @@ where
         self.0.metrics.cache_size(entries.size());
     }
 
-    /// Compresses a response off the threads that serve requests, once for all requests that wait, even if they are dropped. The
-    /// compressed body counts towards the size of the cache; a response that is then too large is removed.
+    /// Compresses a response once for all requests that wait, on a thread that serves no requests. Continues if the requests are
+    /// dropped. The compressed body counts towards the size of the cache, which removes a response that is then too large.
     pub(crate) async fn compress(&self, key: &K, rendered: &Arc<RenderedResponse>, coding: ContentEncoding) {
         if rendered.content.start_encoding(coding) {
             let (cache, key, content) = (self.clone(), key.clone(), Arc::clone(&rendered.content));

@@ -3,13 +3,13 @@ use std::hash::Hash;
 use super::UNBOUNDED_SHARE;
 use super::lru::{CacheValue, LruByBytes, OVERHEAD};
 
-/// A cache of up to `limit` bytes in two partitions. Unbounded keys, which clients can choose in any number, use only the part of
-/// their share that bounded keys leave free, and never evict bounded keys.
+/// A cache of up to `limit` bytes with partitions for bounded and unbounded keys. Clients can choose any number of unbounded
+/// keys, so these use only the part of their share that bounded keys leave free, and never evict bounded keys.
 #[derive(Debug)]
 pub(super) struct PartitionedLru<K: Hash + Eq, V> {
     bounded: LruByBytes<K, V>,
     unbounded: LruByBytes<K, V>,
-    /// Whether clients can choose any number of such keys.
+    /// Whether a key is unbounded.
     is_unbounded: fn(&K) -> bool,
     limit: usize,
 }

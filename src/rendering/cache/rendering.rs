@@ -12,7 +12,7 @@ pub(super) type Outcome<E> = Result<Arc<Response>, RenderFailure<E>>;
 /// The rendering of one response, in its own task, and the number of requests that wait for it.
 #[derive(Debug)]
 pub(super) struct Rendering<E> {
-    /// Ascending in the order in which renderings start.
+    /// A rendering that starts later has a higher number.
     pub(super) number: u64,
     outcome: SetOnce<Outcome<E>>,
     waiters: watch::Sender<usize>,
@@ -49,7 +49,7 @@ impl<E: Clone> Rendering<E> {
         }
     }
 
-    /// Resolves once no request has waited for the rendering for this long.
+    /// Resolves once no request has waited for the rendering for the time `grace`.
     pub(super) async fn wait_until_no_waiters(&self, grace: Duration) {
         let mut waiters = self.waiters.subscribe();
         loop {

@@ -32,8 +32,8 @@ impl Response {
     }
 
     fn is_unchanged(&self, present: Revision, clock: &dyn Clock) -> bool {
-        // The data may be newer than the revision read before it. If `present` is below both, the store was restored from a
-        // backup.
+        // The rendering read the revision before the data, so the data may be newer. If `present` is lower than both revisions,
+        // the store was restored from a backup.
         (self.present..=self.revision).contains(&present)
             && (self.validity == Validity::Always || self.validity.covers(clock.now()))
     }

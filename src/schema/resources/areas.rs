@@ -21,7 +21,7 @@ impl MapResource for Areas {
     };
 }
 
-/// Returns the properties. Which of them are present depends on the level.
+/// Returns the schema of the properties. The requested level determines which properties are present.
 fn properties(_: &Hazards) -> Value {
     object(json!({
         "area_id?": area_id(),

@@ -20,33 +20,33 @@ pub(crate) use self::sample::Sample;
 use crate::model::{Hazards, Layer, LayerKind, Regions, Timestamp, for_each_map_resource};
 use crate::schema;
 
-/// A resource with a place on the map. Guards that differ by resource are generic over it: `AreaFilter<Floods>`.
+/// A resource that the map can show. Guards that differ by resource are generic over this trait: `AreaFilter<Floods>`.
 pub trait MapResource: Debug + Send + Sync + 'static {
-    /// The description.
+    /// The description of the resource.
     const DESCRIPTION: Description;
 }
 
 /// The description of a map resource.
 #[derive(Clone, Copy, Debug)]
 pub struct Description {
-    /// The kind of its layers.
+    /// The kind of the resource's layers.
     pub kind: LayerKind,
     /// The path below the base address, without a slash.
     pub path: &'static str,
-    /// Returns the codes that requests can select it by, unless configured otherwise.
+    /// Returns the codes by which requests can select the resource, unless configured otherwise.
     pub selectable: fn(&Regions) -> SelectableCodes,
     /// The source of these codes.
     pub offer: Offer,
-    /// The default format for requests without one, if it is enabled; `None`: the configured default.
+    /// The format of responses to requests that name none, if it is enabled. If `None`, the configured default.
     pub preferred_format: Option<&'static str>,
-    /// The geometry types of its features, as GeoJSON spells them (RFC 7946 §1.4).
+    /// The geometry types of the features, as GeoJSON spells them (RFC 7946 §1.4).
     pub geometries: &'static [&'static str],
-    /// Returns the JSON Schema of the properties of its features.
+    /// Returns the JSON Schema of the properties of the features.
     pub properties: fn(&Hazards) -> Value,
     sample: fn(Sample, Timestamp) -> Layer,
 }
 
-/// The source of the codes that requests can select a resource by.
+/// The source of the codes by which requests can select a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Offer {
@@ -58,11 +58,11 @@ pub enum Offer {
     Loaded,
 }
 
-/// The codes that requests can select a resource by.
+/// The codes by which requests can select a resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SelectableCodes {
-    /// The values of the parameter `city`; empty: no such parameter.
+    /// The values of the parameter `city`. If empty, there is no such parameter.
     pub city: Vec<String>,
     /// The values of the parameter `admin`.
     pub admin: Vec<String>,

@@ -7,7 +7,7 @@ impl Metrics {
         }
     }
 
-    /// Sets how many store calls wait because all connections that they may use are busy.
+    /// Sets the number of store calls that wait because all connections that they may use are busy.
     pub(crate) fn set_calls_waiting(&self, count: usize) {
         self.all().calls_waiting.get_or_create(&[]).set(gauge(count));
     }
@@ -17,7 +17,7 @@ impl Metrics {
         self.all().listener_up.get_or_create(&[]).set(is_up.into());
     }
 
-    /// Counts store calls retried because of a lock, or of a failure in the same transaction.
+    /// Counts store calls that were retried because of a lock, or of a failure in the same transaction.
     pub(crate) fn count_retry(&self, count: usize) {
         self.all().retries.inc_by(count as u64);
     }

@@ -249,7 +249,7 @@ mod tests {
 
     use super::super::{CacheUse, DeliveryOutcome, Metrics};
 
-    /// Suffixes of sample names.
+    /// The suffixes that names of samples can have.
     const PARTS: [&str; 5] = ["", "_total", "_bucket", "_sum", "_count"];
     const PAGE: &str = include_str!("../../../docs/operating.md");
 
@@ -278,7 +278,7 @@ mod tests {
         metrics
     }
 
-    /// Returns the written metrics and their labels, named as on the page.
+    /// Returns the written metrics and their labels, with names as on the page `operating.md`.
     fn written(metrics: &Metrics) -> Vec<(String, BTreeSet<String>)> {
         let text = metrics.text().unwrap();
         let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));

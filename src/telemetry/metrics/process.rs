@@ -29,7 +29,7 @@ impl Process {
         }
     }
 
-    /// Reads the values. Costs a few reads of files that are in memory.
+    /// Reads the values. Cheap: only reads a few files of `/proc`, which are in memory.
     pub(super) fn read(&self) {
         for (gauge, value) in [
             (&self.resident_memory, resident_memory()),
@@ -50,7 +50,7 @@ fn resident_memory() -> Option<i64> {
 }
 
 fn open_files() -> Option<i64> {
-    // Listing the directory itself opens one file.
+    // Subtracts one, because listing the directory opens a file itself.
     i64::try_from(fs::read_dir("/proc/self/fd").ok()?.count().saturating_sub(1)).ok()
 }
 

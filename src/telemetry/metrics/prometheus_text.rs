@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-/// Converts `OpenMetrics` to Prometheus's text format 0.0.4, where the metadata of a counter has the name of its series.
+/// Converts `OpenMetrics` to Prometheus's text format 0.0.4, in which the metadata of a counter uses the name with `_total`.
 pub(crate) fn prometheus_text(open: &str) -> String {
     let counters = open.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.strip_suffix(" counter"));
     let counters: HashSet<&str> = counters.collect();

@@ -1,15 +1,15 @@
 use super::families::Labels;
 
-/// Reason of a rejection, permanent or temporary.
+/// Why a request was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rejection {
-    /// 400, 405, 408, 413, 415 and other client errors, but neither 404 nor 409.
+    /// 400, 405, 408, 413, 415 and other client errors, except 404 and 409.
     BadRequest,
     /// 403: no valid credential.
     Unauthorized,
-    /// 403: the credential, the signature or the data does not allow it.
+    /// 403: the credential, the signature or the data does not permit the request.
     Forbidden,
-    /// 429: too many requests of the client.
+    /// 429: too many requests from the client.
     RateLimit,
     /// 429 or 503: too many renderings or uploads are in progress.
     Busy,

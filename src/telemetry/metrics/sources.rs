@@ -34,7 +34,7 @@ impl Sources {
 }
 
 impl Metrics {
-    /// Sets a source's gauges. `age`: time since its last report, if any. `status`: 0 ok, 1 late, 2 silent.
+    /// Sets the gauges of a source. `age` is the time since its last report, if any. `status`: 0 is ok, 1 late, 2 silent.
     pub(crate) fn source(&self, name: &str, age: Option<Duration>, status: i64) {
         let labels = Source { source: name.to_owned() };
         self.all().sources.statuses.get_or_create(&labels).set(status);

@@ -17,13 +17,13 @@ pub(super) struct WebhookMetrics {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DeliveryOutcome {
-    /// A request was accepted.
+    /// The receiver accepted a request.
     Sent,
-    /// A request failed and is retried.
+    /// A request failed, and Siaga retries it.
     Failed,
-    /// An event was skipped: the receiver rejects it, or its request cannot be rendered.
+    /// Siaga skipped an event: the receiver rejects it, or its request cannot be rendered.
     Skipped,
-    /// An event was dropped after `max_age`.
+    /// Siaga dropped an event that was older than `max_age`.
     Dropped,
 }
 

@@ -47,7 +47,7 @@ async fn a_response_is_compressed_once_for_all_requests_and_counts_in_all_its_fo
 
 #[rocket::async_test]
 async fn a_response_too_large_with_its_forms_leaves_the_cache_and_no_other() {
-    // Room for both responses, but not for a compressed form.
+    // The cache has room for both responses, but not for a compressed body.
     let cache = Cache::new(9_000, PATIENT, Metrics::default());
     let clock = ManualClock::new(fixture::now());
     let long: String = (0..2_000u32).map(|n| format!("{:08x}", n.wrapping_mul(2_654_435_761))).collect();

@@ -33,7 +33,7 @@ struct Renderer {
     revision: AtomicU64,
     started: AtomicU64,
     stopped: AtomicU64,
-    /// Each rendering takes a permit from here before it ends.
+    /// Each rendering takes a permit of this semaphore before it ends.
     gate: Semaphore,
 }
 
@@ -211,7 +211,7 @@ async fn a_request_after_a_change_gets_no_response_whose_rendering_started_befor
 #[rocket::async_test]
 async fn a_response_newer_than_the_revision_found_is_reused_for_both_revisions() {
     let service = Service::new(LARGE);
-    // The data changed between reading the revision and rendering.
+    // The data changes between reading the revision and rendering.
     service.change();
     assert_eq!(service.get_at("map", 1).await.unwrap(), "revision 2, made 1");
     assert_eq!(service.get_at("map", 1).await.unwrap(), "revision 2, made 1");
@@ -236,7 +236,7 @@ async fn an_error_fails_the_waiting_requests_and_a_later_request_retries() {
     let requests = join_all((0..100).map(|_| service.waiting("wrong"))).await;
     service.open(2);
     assert!(join_all(requests).await.iter().all(Result::is_err));
-    // One rendering for the first request, one for those that joined it.
+    // The first request starts one rendering; all requests that joined it share a second one.
     assert_eq!(service.started(), 2);
     service.open(1);
     assert_eq!(service.get("wrong").await, Err(Failure("failure 3".to_owned())));
