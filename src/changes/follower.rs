@@ -63,7 +63,7 @@ impl Follower {
         Self(Arc::new(Inner { store, clock, metrics, withdrawn, epoch, state, ticks, confirmed, stale }))
     }
 
-    /// Returns the first revision of reports without the hidden and erased ones. The follower updates it from the moderation log.
+    /// Returns the first revision of reports whose data has no hidden or erased report. The follower updates it.
     #[must_use]
     pub(crate) fn withdrawn_revision(&self) -> &WithdrawnRevision {
         &self.0.withdrawn
@@ -97,15 +97,13 @@ impl Follower {
         self.0.confirmed.borrow().1
     }
 
-    /// Returns by how much the newest change is later than the clock, if by more than 10 s. Then the clocks of the servers
-    /// differ.
+    /// Returns by how much the newest change is later than the clock, if by more than 10 s: the clocks of the servers differ.
     #[must_use]
     pub(crate) fn clock_skew(&self) -> Option<Duration> {
         self.0.state.borrow().as_ref().and_then(|state| clock_skew(state, self.0.clock.now()))
     }
 
-    /// Waits until this server has read all revisions of a cursor of the same epoch. Returns false if the store has not reached
-    /// them.
+    /// Waits until this server has read up to a cursor of the same epoch. Returns false if the store has not reached the cursor.
     ///
     /// Waits little more than a second, because no server lags more than a second. Waits longer while the store is unavailable,
     /// so the caller must set a timeout.
@@ -179,8 +177,7 @@ impl Inner {
                     is_certain = true;
                     stale_at = Instant::now() + STALE_AFTER;
                     self.mark_current(started, at);
-                    // Polls less often if a poll is slow because it queries the database, but still reads changes within a
-                    // second.
+                    // Polls less often if a poll queries the database, but still reads changes within a second.
                     sleep((10 * started.elapsed()).clamp(MIN_POLL_INTERVAL, MAX_POLL_INTERVAL)).await;
                 }
                 Err(error) => {
@@ -276,8 +273,7 @@ impl Inner {
 }
 
 impl Inner {
-    /// Reads the moderation log, and raises the revision of reports to the revision of the log, so that clients get each removed
-    /// report once.
+    /// Reads the moderation log, and raises the revision of reports to that of the log: clients get each removed report once.
     async fn read_removed(
         &self,
         last: Option<&State>,

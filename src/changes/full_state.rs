@@ -39,8 +39,7 @@ const MIN_TIME: Duration = Duration::from_secs(30);
 const MIN_BYTES_PER_SECOND: u64 = 256 << 10;
 
 impl FullStateBody {
-    /// Creates the body. Drops the state after half a minute, plus a second for each 256 KiB: the client must have read it by
-    /// then.
+    /// Creates the body. The client has half a minute, plus a second for each 256 KiB; then the body drops the state.
     #[must_use]
     pub(crate) fn new(state: Arc<FullState>) -> Self {
         let time = MIN_TIME + Duration::from_secs(state.json.len() as u64 / MIN_BYTES_PER_SECOND);

@@ -1,7 +1,7 @@
 use crate::model::{ModerationAction, ModerationEntry, ReportKey};
 use crate::stores::{Revision, Versioned};
 
-/// The reports that moderators have hidden or erased, each with the revision of reports at which this server first read of that.
+/// The reports that moderators have hidden or erased, each with the revision of reports at which this server first read that.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RemovedReports {
     reports: Vec<(ReportKey, Revision)>,
@@ -20,8 +20,7 @@ impl RemovedReports {
         self.last
     }
 
-    /// Adds the log entries after [`last`](Self::last). `log` has at most [`MAX`](Self::MAX) of them, newest first; older ones
-    /// are missing.
+    /// Adds the log entries after [`last`](Self::last). `log` has the newest [`MAX`](Self::MAX) of them, newest first.
     #[must_use]
     pub(crate) fn next(&self, log: &Versioned<Vec<ModerationEntry>>) -> Self {
         let mut next = self.clone();

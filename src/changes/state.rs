@@ -155,8 +155,7 @@ impl State {
         self.last_changed
     }
 
-    /// Whether a cursor of the same epoch has a later revision than these states: another server has read more, or changes were
-    /// lost.
+    /// Whether a cursor of the same epoch has a later revision: another server has read more, or changes were lost.
     #[must_use]
     pub(crate) fn is_behind(&self, cursor: Cursor) -> bool {
         let behind = |(own, theirs): (&Revision, Revision)| *own < theirs;
@@ -214,8 +213,7 @@ impl State {
         Ok(encoded)
     }
 
-    /// Returns the changes since a cursor. Returns the full state if there is no cursor, if it is of another epoch, or if it is
-    /// too old.
+    /// Returns the changes since a cursor. Returns the full state if there is no cursor, or it is too old or of another epoch.
     ///
     /// The cursor of the delta is never older than `since`, so a client that comes from a server with newer states misses
     /// nothing. Clients with the same recent cursor share the delta. Costs O(areas).
@@ -241,8 +239,8 @@ impl State {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the full state if `since` is not a valid cursor. Otherwise returns the changes since that cursor, and a cursor
-    /// that is never older.
+    /// Returns the full state if `since` is not valid, and otherwise the changes since then. Their cursor is never older than
+    /// `since`.
     fn delta(&self, since: Option<Cursor>, query: &FloodQuery) -> Delta {
         let revisions = self.cursor.revisions();
         let Some(since) = self.valid_cursor(since) else {

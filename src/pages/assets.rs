@@ -20,8 +20,7 @@ const LIVE: &str = include_str!("../../examples/clients/live.js");
 const PHOTO: &str = include_str!("report/photo.js");
 
 /// The address of each file, and the modules that are joined in it: one script per page needs one request, and compresses better.
-/// A module must come after the modules that it imports by a relative path. Top-level names of joined modules must differ
-/// (tested).
+/// A module must come after the modules that it imports by a relative path. Top-level names must differ (tested).
 const FILES: [(&str, &[&str]); 10] = [
     (
         "/map/map.js",
@@ -109,8 +108,7 @@ impl Assets {
     }
 }
 
-/// Removes comment lines, indentation, and imports of joined modules from a script or style sheet. This saves a third of the
-/// bytes.
+/// Removes comment lines, indentation, and imports of joined modules from a script or style sheet: a third of the bytes.
 pub(super) fn minify(text: &str) -> String {
     let is_comment = |line: &str| ["//", "/*", "*"].iter().any(|begin| line.starts_with(begin));
     let is_joined = |line: &str| line.starts_with("import ") && line.contains(" from \".");

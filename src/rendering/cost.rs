@@ -15,8 +15,7 @@ const READING: u64 = 512;
 /// Estimated bytes of a feature without its positions.
 const FEATURE: u64 = 512;
 const POSITION: u64 = 32;
-/// Estimated bytes of a history for each log entry in the period, and for each area, because an area may also need the last entry
-/// before the period.
+/// Estimated bytes of a history for each log entry, and for each area, which may also need the last entry before the period.
 const ENTRY: u64 = 128;
 /// Estimated bytes of a message in a list of alerts. The shortest format needs a quarter of this.
 const ALERT: u64 = 4 << 10;
@@ -29,9 +28,9 @@ const HOUR: u64 = 1 << 10;
 
 /// Estimates the cost of rendering a response: the memory that it needs, in bytes. The estimate is coarse, and rather too high.
 ///
-/// For lists, the store counts the items. For histories and lists of alerts, it counts the log entries; histories also cost for
-/// each area and hour. Other responses have few keys: their cost is twice `last`, their size when last rendered. For a box, see
-/// [`features`].
+/// For lists, the store counts the items. For histories and lists of alerts, it counts log entries; histories also cost for each
+/// area and hour. Other responses have few keys: they cost twice `last`, their size when last rendered. [`features`] estimates a
+/// box.
 ///
 /// Fails with 400 for a list of more than `features` items.
 pub(super) async fn estimate(

@@ -18,10 +18,10 @@ type LayerEntry = Mutex<Option<(Timestamp, Versioned<Layer>)>>;
 const MINUTE: Duration = Duration::from_mins(1);
 
 impl LayerCache {
-    /// Returns the cached layer if it has this revision, and is of this minute or still valid. Otherwise reads it, once for all
-    /// concurrent callers.
+    /// Returns the cached layer if it has this revision, and is of this minute or valid. Otherwise reads it, once for all
+    /// callers.
     ///
-    /// Changes that only depend on time, such as renewed alerts, appear within a minute. If `read` fails, the next caller tries
+    /// Changes that depend only on time, such as new alerts, appear within a minute. If `read` fails, the next caller tries
     /// again.
     pub(super) async fn get<E>(
         &self,

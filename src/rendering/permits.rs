@@ -136,8 +136,7 @@ impl Permits {
         permit.inspect_err(|Busy| self.0.metrics.rendering_rejected())
     }
 
-    /// Returns how many bytes of full states may stay in memory without a client: half of the pool, so that other states can be
-    /// encoded.
+    /// Returns how many bytes of full states may stay in memory without a client: half of the pool, to leave room for others.
     #[must_use]
     pub(crate) fn max_idle_states(&self) -> u64 {
         u64::from(self.pool(PermitPool::States).limit) * UNIT / 2
@@ -200,8 +199,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// Returns permits for four cores. The pool of periods has five eighths of the total, a little more than three quarters of
-    /// `limit`.
+    /// Returns permits for four cores. The pool of periods has a little more than three quarters of `limit`.
     fn permits(limit: u64, cache: u64) -> Permits {
         Permits::new(limit / 4 * 5, cache, NonZeroUsize::new(4).unwrap(), Metrics::default())
     }

@@ -116,8 +116,7 @@ impl ResponseKey {
         self.format().and_then(Format::expires_after)
     }
 
-    /// Returns the kind of the response's data that sources report; `None` for data without sources, such as places and
-    /// exercises.
+    /// Returns the kind of data in the response; `None` for data without sources, such as places and exercises.
     pub(super) fn covered_data(&self) -> Option<CoveredData> {
         if matches!(self, Self::Layer(LayerQuery::Alerts(AlertQuery::Exercise, _), _)) {
             return None;

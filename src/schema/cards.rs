@@ -35,8 +35,7 @@ fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
     for Attribute { name, accepts, .. } in &rules.hazards.attributes {
         properties[name] = request_schema(accepts);
     }
-    // The rule for all values is a separate schema, because in TypeScript the type of unnamed members must accept the named ones
-    // too.
+    // The rule for all values is a separate schema: in TypeScript, the type of unnamed members must accept the named ones too.
     json!({
         "type": "object",
         "description": "The type and its attributes. Other members are kept as they are.",

@@ -42,8 +42,7 @@ pub(crate) fn array(items: Value) -> Value {
     json!({ "type": "array", "items": items })
 }
 
-/// Returns the schema of the `coordinates` or `arcs` of a line, polygon or multipolygon. `part` is the schema of the innermost
-/// items.
+/// Returns the schema of the `coordinates` or `arcs` of a line, polygon or multipolygon. `part` is that of the innermost items.
 pub(crate) fn lines(geometry: &str, part: Value) -> Value {
     match geometry {
         "MultiPolygon" => array(array(array(part))),

@@ -154,8 +154,7 @@ impl LogFilter {
 
 impl<S: Subscriber> Layer<S> for LogFilter {
     fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
-        // The code that Rocket generates for routes logs every guard that rejects a request. Its targets end in `::_`, in any
-        // module.
+        // The code that Rocket generates for routes logs every guard that rejects a request. Its targets end in `::_`.
         let is_generated = metadata.target().ends_with("::_");
         (!is_generated || *metadata.level() <= self.rocket)
             && self.targets.would_enable(metadata.target(), metadata.level())

@@ -249,8 +249,7 @@ impl Translations {
         type_name.or(words["names"][disaster.name()].as_str()).unwrap_or(disaster.name()).to_owned()
     }
 
-    /// Describes a report of a card, with one text for each attribute: "Road: motorcycles only". Skips members that are not
-    /// attributes of the report type.
+    /// Describes a report of a card, with one text for each attribute of its report type: "Road: motorcycles only".
     pub(crate) fn facts(&self, hazards: &Hazards, disaster: DisasterType, data: &Value) -> Vec<String> {
         let reports = hazards.get(disaster).map(|hazard| hazard.reports.as_slice()).unwrap_or_default();
         let Some(report) = reports.iter().find(|report| data["report_type"] == report.name) else {

@@ -7,8 +7,7 @@
 //! | `regions.csv` | cities and provinces by which requests can select |
 //! | `texts/<language>.json` | the texts of pages and alerts, in groups |
 //!
-//! The folder `country/id` is compiled in, and used unless `country.folder` is set. All languages must have the same texts as it
-//! has.
+//! The folder `country/id` is compiled in, and used unless `country.folder` is set. Its texts define the texts of all languages.
 
 mod diagnostics;
 mod files;
@@ -157,8 +156,7 @@ impl Country {
         &self.languages
     }
 
-    /// Finds a language by a tag from a phone or network: `id`, `ID`, `id-ID`, `id_ID`, a deprecated code such as `in`, or an
-    /// alias of the country.
+    /// Finds a language by a tag from a phone or network: `id`, `id-ID`, `id_ID`, a deprecated code such as `in`, or an alias.
     pub(crate) fn language(&self, tag: &str) -> Option<&Arc<Translations>> {
         let code = tag.trim().split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
         let find = |code: &str| self.languages.iter().find(|texts| texts.code() == code);

@@ -21,7 +21,7 @@ pub(crate) struct Translations {
     has_messages: bool,
 }
 
-/// Returns the texts that each language of a country with these hazards needs. Their placeholders are the allowed ones.
+/// Returns all texts that a language of a country with these hazards can have, with the allowed placeholders.
 pub(super) fn reference(hazards: &Hazards, diagnostics: &mut CountryDiagnostics) -> Option<Value> {
     let mut reference = json("texts/id.json", &Files::BuiltIn, diagnostics)?;
     reference["hazards"] = required_texts(hazards);
@@ -124,8 +124,7 @@ impl Translations {
 }
 
 impl TranslationsReader<'_> {
-    /// Returns the texts at a path: those of `own`, and missing ones from `fallback`. Returns `None` only after recording a
-    /// fault.
+    /// Returns the texts at a path: those of `own`, and missing ones from `fallback`. `None` only after recording a fault.
     fn merge(
         &mut self,
         known: &Value,

@@ -204,8 +204,7 @@ impl Folder {
         notes.iter().flat_map(|(file, notes)| notes.lines(*file)).collect()
     }
 
-    /// Returns the size of all files in bytes. [`with_progress`](Self::with_progress) counts the same total if each file is read
-    /// once.
+    /// Returns the size of all files in bytes: the total for [`with_progress`](Self::with_progress) if each file is read once.
     #[must_use]
     pub fn size(&self) -> u64 {
         let on_disk = |file| fs::metadata(self.path_of(file)).map_or(0, |metadata| metadata.len());

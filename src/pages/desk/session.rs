@@ -63,8 +63,7 @@ impl Desk {
         self.clock.now()
     }
 
-    /// Sets the cookie if the key is valid. After too many failures within a minute, rejects keys from that address without
-    /// checking them.
+    /// Sets the cookie if the key is valid. After too many failures within a minute, rejects all keys from that address.
     pub(super) fn log_in(
         &self,
         from: Client,

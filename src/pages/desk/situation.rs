@@ -1,5 +1,4 @@
-//! The situation report: the flooded areas by larger area, and the changes of the last six hours. A page to print, and a CSV
-//! file.
+//! The situation report: the flooded areas by larger area, and the changes of the last six hours. As a page, and as CSV.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;

@@ -212,8 +212,7 @@ pub(super) async fn list_hazards(
     pages.hazards.get(language.code().to_owned(), (), render).await
 }
 
-/// Responds with the service worker for reading offline. The script is at the root, because the path of a service worker limits
-/// its scope.
+/// Responds with the service worker for reading offline. It is at the root, because the path of a worker limits its scope.
 #[get("/sw.js")]
 pub(super) async fn find_worker(_caller: Caller, files: &State<Assets>) -> Result<Worker, Problem> {
     let script = files.find("/map/", "sw.js").await?;

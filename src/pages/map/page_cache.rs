@@ -33,8 +33,8 @@ impl<K: Eq + Hash, R: PartialEq, V: Clone> PageCache<K, R, V> {
         Self { max_age, slots: std::sync::Mutex::default() }
     }
 
-    /// Returns the cached value if its version matches or it is younger than `max_age`; otherwise computes it. If `make` fails,
-    /// the next caller tries again.
+    /// Returns the cached value if its version matches or it is younger than `max_age`; otherwise calls `make`, whose errors are
+    /// not cached.
     pub(super) async fn get<E>(
         &self,
         key: K,

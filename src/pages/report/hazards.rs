@@ -1,5 +1,5 @@
-//! The questions of the form for each hazard. Hazards, report types and attributes come from the country; their texts are in the
-//! group `hazards`.
+//! The questions of the form for each hazard. The country defines hazards, types and attributes; the group `hazards` has their
+//! texts.
 
 use serde_json::{Value, json};
 
@@ -176,8 +176,7 @@ fn choices(accepts: Accepts, words: &Value, texts: &Translations) -> Value {
     choices.into()
 }
 
-/// Parses a text as a number (also with a decimal comma) or a boolean. Returns any other text unchanged, for the validation of
-/// the report.
+/// Parses a number (also with a decimal comma) or a boolean. Returns any other text unchanged; the validation rejects it.
 fn parse_value(text: &str) -> Value {
     match text {
         "true" => true.into(),

@@ -63,8 +63,8 @@ const TEXT: PageTemplate = PageTemplate::new("form-text.html", include_str!("tex
 /// The characters that are escaped in the identifier of a card in a path.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
-/// Only scripts of this service run. Anyone with the address can report, so browsers must not send it as a referrer, and nobody
-/// may cache or index the page.
+/// Only scripts of this service run. Anyone with the address can report, so the headers forbid to send it as a referrer, to cache
+/// and to index it.
 const HEADERS: [(&str, &str); 4] = [
     (
         "Content-Security-Policy",
@@ -369,8 +369,7 @@ fn text<'t>(group: &'t Value, name: &str) -> &'t str {
     group[name].as_str().unwrap_or_default()
 }
 
-/// Returns a text with the number in place of `{emergency}`; if there is no number, without the sentences that contain
-/// `{emergency}`.
+/// Returns a text with the number in place of `{emergency}`. If there is no number, removes the sentences that need it.
 fn with_emergency(text: &str, number: Option<&str>) -> String {
     match number {
         Some(number) => text.replace("{emergency}", number),

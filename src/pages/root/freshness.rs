@@ -13,8 +13,8 @@ const WINDOW: Window = Window::Last(Duration::from_hours(1));
 
 const MAX_REPORTS: usize = 8;
 
-/// How many areas are flooded, and when each kind of data last changed. A field is null if there is no such data, or if it cannot
-/// be read.
+/// How many areas are flooded, and when each kind of data last changed. A field is null if there is no data, or it cannot be
+/// read.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Freshness {
     /// The number of areas by state.

@@ -8,8 +8,8 @@ use crate::http::error::Problem;
 use crate::model::{BasemapKind, BasemapShapeType, BoundingBox};
 use crate::rendering::envelope;
 
-/// The maximum number of positions in a response. A position takes three to four compressed bytes. Each line counts as
-/// `LINE_OVERHEAD` more positions.
+/// The maximum number of positions in a response. Each takes three to four compressed bytes. A line counts as `LINE_OVERHEAD`
+/// more.
 const MAX_POSITIONS: usize = 20_000;
 const LINE_OVERHEAD: usize = 5;
 const MAX_PLACES: usize = 150;

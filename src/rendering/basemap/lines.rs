@@ -5,8 +5,7 @@ use std::collections::HashMap;
 pub(super) type Point = [i32; 2];
 pub(super) type Line = Vec<Point>;
 
-/// Joins two lines where no other line ends. Maps split a road wherever a property changes, but simplifying works only on the
-/// whole road.
+/// Joins two lines where no other line ends. Maps split roads wherever a property changes; simplifying needs the whole road.
 pub(super) fn join(lines: Vec<Line>) -> Vec<Line> {
     let mut ends: HashMap<Point, Vec<usize>> = HashMap::with_capacity(lines.len());
     for (number, line) in lines.iter().enumerate() {

@@ -66,8 +66,8 @@ pub struct RenderTimeouts {
 }
 
 impl RenderTimeouts {
-    /// Returns the limits for requests that wait at most `timeout`. A rendering may take longer than that: its response is ready
-    /// when the client retries.
+    /// Returns the limits for requests that wait at most `timeout`. A slower rendering continues: it is ready when a client
+    /// retries.
     #[must_use]
     pub fn for_requests(timeout: Duration) -> Self {
         Self { deadline: 3 * timeout, abandon_after: Duration::from_secs(2) }
@@ -97,8 +97,8 @@ pub(crate) const UNBOUNDED_SHARE: usize = 4;
 pub enum RenderFailure<E> {
     /// Every request that waits for the rendering gets the error.
     ForAll(E),
-    /// Only the request that started the rendering gets the error, such as an exhausted quota. Other waiting requests start
-    /// another rendering.
+    /// Only the request that started the rendering gets the error, such as an exhausted quota. Other requests start a new
+    /// rendering.
     ForInitiator(E),
 }
 
@@ -283,8 +283,7 @@ where
         (rendering, waiter)
     }
 
-    /// Resolves once no request has waited for a rendering for `abandon_after`. Removes the rendering from its entry, so that no
-    /// request can join it.
+    /// Resolves once no request has waited for a rendering for `abandon_after`. Then no request can join the rendering any more.
     async fn wait_until_abandoned(&self, key: Option<&K>, rendering: &Arc<Rendering<E>>) {
         loop {
             rendering.wait_until_no_waiters(self.0.patience.abandon_after).await;

@@ -17,8 +17,7 @@ use super::csv_file::Record;
 /// Writes a folder that [`Folder`](super::Folder) reads back as the same values.
 ///
 /// Each file has a writer, which streams rows in order. The caller must finish the writer: only then does the file get its name;
-/// dropping an unfinished writer deletes the file. The file may have no rows. If a file cannot be created or written, the method
-/// returns a [`WriteError`].
+/// dropping an unfinished writer deletes the file. A file may have no rows. Methods fail if a file cannot be created or written.
 #[derive(Debug)]
 pub struct FolderWriter {
     path: PathBuf,
@@ -46,8 +45,7 @@ impl FolderWriter {
     ///
     /// # Errors
     ///
-    /// [`WriteError::Exists`] if the folder has any file of a data set, [`WriteError::Unwritable`] if the folder cannot be
-    /// created.
+    /// [`WriteError::Exists`] if the folder has a file of a data set, [`WriteError::Unwritable`] if it cannot be created.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self, WriteError> {
         let path = path.into();
         let unwritable = |path: PathBuf| |source| WriteError::Unwritable { path, source };
