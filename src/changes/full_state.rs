@@ -35,7 +35,7 @@ const CHUNK: usize = 16 << 10;
 /// The minimum time that a client has to read a state.
 const MIN_TIME: Duration = Duration::from_secs(30);
 
-/// The minimum speed at which a client must read a large state, because the state's memory stays reserved while it reads.
+/// The minimum speed at which a client must read a large state, because the state's memory stays reserved until then.
 const MIN_BYTES_PER_SECOND: u64 = 256 << 10;
 
 impl FullStateBody {

@@ -1,7 +1,7 @@
 use crate::model::{ModerationAction, ModerationEntry, ReportKey};
 use crate::stores::{Revision, Versioned};
 
-/// The reports that moderators have hidden or erased, each with the revision of reports at which this server first read that.
+/// The reports that moderators have hidden or erased, each with the revision of reports at which this server read of the removal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RemovedReports {
     reports: Vec<(ReportKey, Revision)>,
@@ -20,7 +20,7 @@ impl RemovedReports {
         self.last
     }
 
-    /// Adds the log entries after [`last`](Self::last). `log` has the newest [`MAX`](Self::MAX) of them, newest first.
+    /// Adds the log entries after [`last`](Self::last). `log` has up to [`MAX`](Self::MAX) of them, newest first.
     #[must_use]
     pub(crate) fn next(&self, log: &Versioned<Vec<ModerationEntry>>) -> Self {
         let mut next = self.clone();
@@ -41,7 +41,7 @@ impl RemovedReports {
         next
     }
 
-    /// Whether [`since`](Self::since) returns all reports that were removed after a revision.
+    /// Whether `since` returns all reports that were removed after a revision.
     #[must_use]
     pub(crate) fn is_complete_since(&self, revision: Revision) -> bool {
         revision >= self.first

@@ -155,7 +155,8 @@ impl State {
         self.last_changed
     }
 
-    /// Whether a cursor of the same epoch has a later revision: another server has read more, or changes were lost.
+    /// Whether a cursor of the same epoch has a later revision than this state: another server has read more, or the database has
+    /// lost changes.
     #[must_use]
     pub(crate) fn is_behind(&self, cursor: Cursor) -> bool {
         let behind = |(own, theirs): (&Revision, Revision)| *own < theirs;

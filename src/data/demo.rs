@@ -17,8 +17,8 @@ const FILES: [(FolderFile, &str); 9] = [
     (FolderFile::Cards, include_str!("../../demo/cards.csv")),
 ];
 
-/// The time in the files that becomes the present when the demo is read. The files also have reports and readings with later
-/// times, up to three days; stores hide them until then.
+/// The time in the files that becomes the present when the demo is read. The files also have reports and readings of the three
+/// days after it; stores hide each one until its time has come.
 const PRESENT: &str = "2016-01-01T00:00:00Z";
 
 pub(crate) fn folder() -> Folder {

@@ -108,7 +108,7 @@ impl Assets {
     }
 }
 
-/// Removes comment lines, indentation, and imports of joined modules from a script or style sheet: a third of the bytes.
+/// Removes comment lines, indentation and imports of joined modules from a file. This saves a third of the bytes.
 pub(super) fn minify(text: &str) -> String {
     let is_comment = |line: &str| ["//", "/*", "*"].iter().any(|begin| line.starts_with(begin));
     let is_joined = |line: &str| line.starts_with("import ") && line.contains(" from \".");

@@ -71,7 +71,7 @@ fn ended_floods(state: Option<&State>) -> impl Iterator<Item = (&Area, Timestamp
     state.into_iter().flat_map(State::ended_floods)
 }
 
-/// Returns the sentence that qualifies "no flood recorded": a source is silent, or none is monitored.
+/// Returns the sentence that qualifies "no flood recorded": a source is silent, or no source is configured.
 fn uncertainty(
     sentences: &[Sentence],
     silent: Option<&SourceReport>,

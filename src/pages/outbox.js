@@ -19,7 +19,7 @@ export const outbox = ({ key, all, isDue, send, settle, take }) => {
     const outcomes = [];
     const tried = new Set();
     for (;;) {
-      // Reread for each entry: others may have been cancelled, replaced or sent in the meantime.
+      // Reads the entries again for each one, because others may have been cancelled, replaced or sent in the meantime.
       const entries = await all();
       const entry = entries.find((of) => !tried.has(of[key]) && isDue(of, Date.now(), isForced));
       if (!entry) return outcomes;

@@ -8,7 +8,7 @@
  * @param {RequestInit & { timeout?: number }} options
  */
 export const request = async (address, { timeout, ...options } = {}) => {
-  // Older browsers lack this signal: there only the network limits the time.
+  // Older browsers do not have this signal. In these, only the network limits the time.
   const signal = timeout ? AbortSignal.timeout?.(timeout) : undefined;
   const response = await fetch(address, { signal, ...options });
   return { status: response.status, headers: response.headers, body: await response.json().catch(() => null) };

@@ -40,7 +40,7 @@ pub struct ApiResponse {
     data: Option<DataState>,
     /// Whether the service has no area in the requested city.
     is_uncovered: bool,
-    /// Whether the list lacks its oldest items because it is limited.
+    /// Whether the oldest items of the list are missing, because a list has a limit.
     is_truncated: bool,
     /// `Content-Location`, if it differs from the requested address.
     location: Option<String>,
@@ -252,8 +252,8 @@ impl<'r> Responder<'r, 'static> for ApiResponse {
         response.set_raw_header("Content-Type", media_type);
         let length = form.bytes.len();
         response.set_sized_body(length, Cursor::new(BodyBytes { bytes: form.bytes, _memory: memory }));
-        // Rocket copies a body in chunks, and each chunk has a cost. A chunk size of one byte more than the body makes a single
-        // chunk. The chunk size belongs to the body, so it is set after the body.
+        // Rocket copies a body in chunks, and each chunk has a cost. If the chunk size is one byte more than the body, there is
+        // only one chunk. The chunk size belongs to the body, so it is set after the body.
         let limits = request.rocket().state().map_or_else(Limits::default, |config: &Config| config.limits);
         response.set_max_chunk_size((length + 1).min(limits.chunk()));
         Ok(response)

@@ -94,7 +94,7 @@ pub(super) fn scan(features: usize) -> u64 {
     SCANNED * features as u64
 }
 
-/// Returns the part of the cost that is known without counting, so that a client without enough quota is rejected before that.
+/// Returns the part of the cost that is known without counting, so that a client without enough quota is rejected first.
 pub(super) async fn estimate_upfront(key: &ResponseKey, store: &dyn Store) -> Result<u64, Problem> {
     match key {
         ResponseKey::FloodArchive(query) | ResponseKey::FloodSeries(query) => {

@@ -25,7 +25,7 @@ use crate::runtime::{off_thread, on_own_thread};
 use crate::stores::{FloodQuery, LayerQuery, ReportQuery, Store, Versioned, Window};
 use crate::telemetry::Metrics;
 
-/// Renders responses from the data in the store, off the threads that serve requests.
+/// Renders responses from the data in the store, on threads that serve no requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Renderer {
     pub(crate) store: Arc<dyn Store>,

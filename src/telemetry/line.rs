@@ -86,7 +86,7 @@ impl Write for SingleLineWriter {
     }
 }
 
-/// Characters that some readers treat as line ends, or that change the direction of the following text.
+/// Characters that some programs treat as line ends, or that change the direction of the following text.
 const UNSAFE: [RangeInclusive<char>; 3] =
     ['\u{2028}'..='\u{202e}', '\u{2066}'..='\u{2069}', '\u{200e}'..='\u{200f}'];
 
@@ -97,7 +97,7 @@ fn to_single_line(event: &[u8]) -> String {
     let mut line = String::with_capacity(text.len() + 1);
     for character in text.chars() {
         if character.is_control() || UNSAFE.iter().any(|range| range.contains(&character)) {
-            // Looks like an escape of JSON, which does not escape DEL and C1 characters. Writing to a string cannot fail.
+            // The same form as in JSON, although JSON does not escape DEL and C1 characters. Writing to a string cannot fail.
             let _ = fmt::Write::write_fmt(&mut line, format_args!("\\u{:04x}", u32::from(character)));
         } else {
             line.push(character);

@@ -119,7 +119,7 @@ impl Log {
         self.json.store(settings.format == Shape::Json, Ordering::Relaxed);
         // Fails only if the log of the process has ended.
         let _ = self.filter.reload(LogFilter::new(settings));
-        // Filters Rocket's events before they are created, because they cost time in every request.
+        // Filters Rocket's events before they are created, because creating them costs time in every request.
         log::set_max_level(settings.level.into());
     }
 }
@@ -138,7 +138,7 @@ struct LogFilter {
 
 impl LogFilter {
     fn new(settings: LogSettings) -> Self {
-        // Off below `debug`: Rocket's events only repeat the content of the access log and of errors.
+        // Off unless the level is `debug` or `trace`: Rocket's events only repeat the content of the access log and of errors.
         let rocket = if settings.level >= Level::Debug { settings.level.into() } else { LevelFilter::OFF };
         let access = if settings.access { LevelFilter::INFO } else { LevelFilter::OFF };
         let targets = Targets::new()

@@ -7,7 +7,7 @@ use super::translations::Translations;
 
 /// The maximum length of the text `event` in characters. Google truncates longer ones.
 const MAX_EVENT: usize = 34;
-/// The maximum length of a headline without the area's name, in characters. With a name of 49 characters, it has at most 140.
+/// The maximum length of a headline without the area's name, in characters. With a name of 49 characters: 140.
 const MAX_HEADLINE: usize = 90;
 
 /// The group with the words of alerts. A language has all of these words or none; alerts skip languages without them.

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `country.toml` | the languages, the country's own first |
 //! | `hazards.toml` | the topics of reports: disasters, types of reports, attributes |
-//! | `regions.csv` | cities and provinces by which requests can select |
+//! | `regions.csv` | the cities and provinces that requests can select |
 //! | `texts/<language>.json` | the texts of pages and alerts, in groups |
 //!
 //! The folder `country/id` is compiled in, and used unless `country.folder` is set. Its texts define the texts of all languages.

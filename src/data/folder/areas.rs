@@ -39,8 +39,7 @@ impl Folder {
         geojson_file::read(self, FolderFile::Areas, make, each)
     }
 
-    /// Reads the cities, to find the city of an area without `city`. Returns no cities if one is wrong: their import reports
-    /// that.
+    /// Reads the cities, to find the city of an area without `city`. Returns no cities if one has a fault.
     fn cities_to_locate(&self) -> Locator {
         let folder = Self { repair: self.repair, ..Self::new(self.path.clone(), self.built_in) };
         let mut cities: Vec<Arc<Region>> = Vec::new();

@@ -69,7 +69,7 @@ fn surface(geometry: &GeometryValue) -> &GeometryValue {
     }
 }
 
-/// Returns a closed ring; `None` if it has less than 3 different positions. Stores a fault in `first` if that is empty.
+/// Returns a closed ring; `None` if it has less than 3 different positions. Stores a fault in `first` if `first` is empty.
 fn ring(positions: &[Position], first: &mut Option<Fault>) -> Result<Option<LineString<f64>>, String> {
     let mut ring: Vec<Coord<f64>> = positions.iter().map(coord).collect::<Result<_, _>>()?;
     let start = ring.first().copied();

@@ -10,7 +10,7 @@
 //! | `gauges.geojson` | `gaugeid`, `gaugenameid`, `instance_region_code` |
 //! | `gauge_readings.csv` | `gaugeid,observed_at,level,alert,label` |
 //! | `flood_states.csv` | `area_id,state,changed_at,username,subject` |
-//! | `reports.geojson` | as the interface shows reports |
+//! | `reports.geojson` | the properties of reports in the HTTP API |
 //! | `cards.csv` | `card_id,pkey,username,network,language,network_data,report` |
 //! | `partner_posts.csv` | `post_id,pkey` |
 //!
@@ -215,7 +215,7 @@ impl Folder {
         FolderFile::ALL.into_iter().map(size).sum()
     }
 
-    /// Returns an error for a wrong row. For faults that only the receiver of the rows can detect.
+    /// Returns an error for a wrong row, if only the receiver of the rows can detect the fault.
     #[must_use]
     pub fn fault(&self, file: FolderFile, line: u64, reason: impl Into<String>) -> DatasetError {
         DatasetError::Row { path: self.path_of(file), line, reason: reason.into() }

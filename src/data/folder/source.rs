@@ -11,9 +11,9 @@ pub(super) struct Source<'f> {
     file: Box<dyn Read + 'f>,
     progress: &'f dyn Fn(u64),
     buffer: Box<[u8]>,
-    /// The start of the unread bytes.
+    /// The start of the bytes that are not read yet.
     next: usize,
-    /// The end of the valid UTF-8.
+    /// The end of the valid UTF-8 in the buffer.
     valid: usize,
     /// The end of the bytes in the buffer. Those between `valid` and `filled` are an incomplete character, or invalid.
     filled: usize,
@@ -36,7 +36,7 @@ impl<'f> Source<'f> {
         Self { file, progress, buffer, next: 0, valid: 0, filled: 0, line: 0 }
     }
 
-    /// Reads the next chunk. Keeps an incomplete character at the end of the last chunk, and appends to it.
+    /// Moves an incomplete character from the end of the buffer to its start, and reads the next chunk after it.
     fn refill(&mut self) -> io::Result<()> {
         let first = self.line == 0;
         self.line += if first { 1 } else { breaks(&self.buffer[..self.valid]) };
@@ -71,7 +71,7 @@ impl BufRead for Source<'_> {
         if self.next == self.valid {
             self.refill()?;
         }
-        // Empty only at the end of the file. A file that is only a byte order mark ends after the mark.
+        // The result is empty only at the end of the file, and for a file that is only a byte order mark.
         Ok(&self.buffer[self.next..self.valid])
     }
 

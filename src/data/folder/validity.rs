@@ -15,7 +15,7 @@ use geojson::GeometryValue;
 
 use super::geometry::close_rings;
 
-/// A fault of a geometry, and its place. The text follows a noun: "crosses itself at [106.85, -6.15]".
+/// A fault of a geometry, and its place. The text continues a sentence: "crosses itself at [106.85, -6.15]".
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fault {
     what: &'static str,
@@ -51,7 +51,7 @@ pub(super) fn fault(outline: &MultiPolygon<f64>) -> Option<Fault> {
 ///
 /// # Errors
 ///
-/// The reason, if it is not a surface, a position is off the globe, or nothing valid is left.
+/// The reason, if the geometry is not a surface, a position is off the globe, or nothing valid is left.
 pub fn repair_outline(geometry: &GeometryValue) -> Result<(MultiPolygon<f64>, Option<Fault>), String> {
     let (outline, ring_fault) = close_rings(geometry)?;
     let surface_fault = fault(&outline);
@@ -96,19 +96,19 @@ impl Edge {
     }
 }
 
-/// Returns the edges of all rings, without edges of length 0.
+/// Returns the edges of all rings.
 fn edges(outline: &MultiPolygon<f64>) -> impl Iterator<Item = Edge> {
     let rings =
         outline.iter().flat_map(|polygon| [polygon.exterior()].into_iter().chain(polygon.interiors()));
     rings.enumerate().flat_map(|(ring, positions)| {
-        // Consecutive positions may be equal.
+        // Skips edges of length 0, because consecutive positions may be equal.
         let lines: Vec<_> = positions.lines().filter(|line| line.start != line.end).collect();
         let last = lines.len().saturating_sub(1);
         lines.into_iter().enumerate().map(move |(number, line)| Edge { ring, number, last, line })
     })
 }
 
-/// Finds two edges that cross or overlap, or that touch although they are not neighbours in the same ring.
+/// Finds two edges that cross or overlap, or two edges of one ring that touch but are not neighbours.
 fn crossing(outline: &MultiPolygon<f64>) -> Option<Fault> {
     let fault = |(one, other, meeting): (Edge, Edge, _)| match meeting {
         LineIntersection::Collinear { intersection: Line { start, end } } if start != end => {

@@ -1,4 +1,4 @@
-//! The sentences of pages about the state of the world.
+//! The sentences of pages about floods, and about how current and complete the data is.
 //!
 //! A page may show "No flood is recorded" only while the states can be read, their sources report, and no resident has reported a
 //! flood. So pages do not choose sentences themselves: they describe their [`Situation`], and show the sentences that the
@@ -26,7 +26,7 @@ pub(crate) const SHOWN_FOR: Duration = Duration::from_hours(1);
 /// Declares the sentences, each with the path of its text.
 macro_rules! sentences {
     ($($(#[doc = $doc:literal])* $name:ident = $path:literal,)+) => {
-        /// A statement about the state of floods, or its beginning. Its name in `data-says` is in camel case.
+        /// A sentence about floods or the data, or its beginning. Its name in `data-says` is in camel case.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
         #[serde(rename_all = "camelCase")]
         #[allow(dead_code, reason = "some are used only by the script of the live map")]
@@ -160,7 +160,7 @@ pub(crate) struct Situation {
     pub(crate) floods: FloodData,
     pub(crate) watch: Watch,
     pub(crate) has_areas: bool,
-    /// Whether the page is about only some of the areas.
+    /// Whether the page shows only some of the areas.
     pub(crate) is_part: bool,
     pub(crate) flooded: usize,
     /// When the newest change took effect. Clearing a state is a change too.
@@ -228,7 +228,7 @@ pub(crate) struct Flood {
 }
 
 impl Flood {
-    /// Whether nobody has confirmed the state for so long that no alert is in force.
+    /// Whether the last confirmation of the state is so old that no alert is in force.
     pub(crate) fn is_unconfirmed(&self, now: Timestamp) -> bool {
         now.saturating_duration_since(self.confirmed) > CONFIRMED_FOR
     }
@@ -313,7 +313,7 @@ impl Situation {
     }
 }
 
-/// Returns the sentence for the title of an area: the first of its sentences. If that is about reports, only their number.
+/// Returns the sentence for the title of an area: its first sentence. If this is about reports, one with only their number.
 pub(crate) fn title(sentences: &[Sentence]) -> Option<Sentence> {
     let first = *sentences.first()?;
     Some(match first {

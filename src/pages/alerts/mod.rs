@@ -60,14 +60,14 @@ impl Page {
         let mut previous_area = None;
         let messages = sorted.into_iter().enumerate().map(|(index, notice)| {
             let area = Some(notice.alert.area.id);
-            // Only the first `MAX_MAPS` messages have a map, and adjacent messages for one area only one.
+            // Draws maps only for the first `MAX_MAPS` messages, and only one for adjacent messages about the same area.
             let is_drawn = index < MAX_MAPS && previous_area != area;
             previous_area = area;
             MessageView::new(notice, texts, context, is_drawn.then_some(layer))
         });
         let messages: Vec<_> = messages.collect();
         let language = format!("format=html&lang={}", texts.code());
-        // The layer of a single message has no path, so the page has the address of the message.
+        // The layer of a single message has no path, so the page uses the address of the message.
         let path = match (&*layer.path(), notices) {
             ("", [notice]) => notice.address.clone(),
             ("", _) => format!("{}/alerts", context.base_url),

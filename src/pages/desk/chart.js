@@ -77,7 +77,7 @@ export const chart = ({ toggle, choose }) => {
   });
   view.addEventListener("rest", () => land.rest());
 
-  // A plane covers the map while a box is being drawn.
+  // A transparent element covers the map while the officer draws a box.
   const plane = find("plane");
   const frame = find("frame");
   let from = null;
@@ -136,7 +136,7 @@ export const chart = ({ toggle, choose }) => {
     resize: () => {
       if (element.offsetParent === null) return;
       view.resize();
-      // A hidden map has no size to fit anything in.
+      // Fits the view when the map is first shown, because a hidden map has no size.
       if (settings.box && !wasShown) view.fit([...toWorld([settings.box[0], settings.box[3]]), ...toWorld([settings.box[2], settings.box[1]])], { isAnimated: false, margin: 12 });
       wasShown = true;
       update(shown);

@@ -123,7 +123,7 @@ for (const name of ["attention", "flooded", "all", "chosen"]) find(`tab-${name}`
 // A search covers all areas, so it resets the filters.
 const leavesTab = () => tab === "chosen" || (tab === "flooded" && !wanted().length);
 for (const of of Object.values(field)) of.addEventListener("input", () => (of.value.trim() && leavesTab() ? openTab("all") : sort()));
-// The next phone call is about another place.
+// Selects the old words when the field gets the focus, because the next phone call is about another place.
 field.search.addEventListener("focus", () => field.search.select());
 
 // ---------------------------------------------------------------- the selection
@@ -202,7 +202,7 @@ for (const form of document.querySelectorAll("#bar, .filters")) form.addEventLis
 
 // ---------------------------------------------------------------- keys
 
-// The next officer needs the situation report, which cannot be printed after logout.
+// Asks before the logout, because the next officer needs the situation report, which cannot be printed after it.
 find("log-out").addEventListener("submit", (event) => {
   if (event.submitter?.value === "yes") return;
   event.preventDefault();
@@ -316,7 +316,7 @@ live(base, {
   changed: renewSoon,
 });
 
-// Heartbeat while the officer works; not from a tab that nobody looks at.
+// Sends heartbeats while the officer works, but not from a tab that nobody looks at.
 let touched = Date.now();
 for (const kind of ["keydown", "pointerdown"]) addEventListener(kind, () => (touched = Date.now()), { capture: true, passive: true });
 const beat = () => Date.now() - touched < AWAKE && send("POST", "/desk/alive").catch(failed);
@@ -349,7 +349,7 @@ const names = async () => {
   }
 };
 selected();
-// Otherwise the page shows, after some seconds, that the desk has not started.
+// Without this, the page shows after some seconds that the desk has not started.
 document.body.classList.add("with-desk");
 find("desk").hidden = false;
 map.resize();

@@ -26,7 +26,7 @@ const LOG_WINDOW: Duration = Duration::from_hours(24);
 const MAX_LOGGED: u32 = 1_000;
 const MAX_REPORTS: usize = 1_000;
 const MAX_WAITING: u32 = 200;
-/// The maximum number of waiting reports from one sender. The script shows these folded, so more are not needed.
+/// The maximum number of waiting reports from one sender. The script shows them as one entry, so it needs no more.
 const MAX_PER_SENDER: u32 = 20;
 const MAX_MODERATED: u32 = 100;
 

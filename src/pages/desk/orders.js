@@ -161,10 +161,10 @@ export const orders = ({ areaOf, flooded, say, stored, returned }) => {
       draw();
     },
     done: (order, result) => {
-      // One undo is enough: the log offers the earlier ones.
+      // Shows only the newest undo, because the log offers the earlier ones.
       if (!order.hide) results = results.filter(({ batch }) => !batch);
       if (order.hide) {
-        // A retried order hides nothing more: how many it hid before is unknown.
+        // A repeated order hides no more reports, and the page does not know how many the first attempt hid.
         if (result.hidden.length) put(fill(t.hiddenAll, { count: result.hidden.length }), TOLD);
       } else if (order.undo) put(fill(t.undone, { what: undone(result) }), STORED);
       else put(fill(t.stored, { what: wordsOf(order), at: hour(result.changed_at) }), STORED, [result.batch, result.changed]);

@@ -1,4 +1,4 @@
-// The outcome of an order: by its response, and by the officer's decision about a conflict.
+// Determines the outcome of an order from its response, and from the officer's decision about a conflict.
 
 const RETRY = 5_000;
 const AT_ONCE = { status: "held", due: 0 };
@@ -17,7 +17,7 @@ export const settle = (order, response, now) => {
   if (!response || status === 408 || status === 429 || status >= 500) return { kept: [{ ...order, status: "lost", due: now + RETRY }] };
   if (status === 200) return { kept: [], result: body.result ?? body };
   if (status === 401 || status === 403) return { kept: [{ ...order, status: "ended" }] };
-  // The service stores an order completely or not at all: resend the valid part alone.
+  // The service stores an order completely or not at all, so the valid part is sent again alone.
   if (status === 409 && body.conflicts) {
     const [changes, rest] = divide(order.changes, body.conflicts.map(({ area_id }) => area_id));
     return { kept: [...part(order, rest, AT_ONCE), ...part(order, changes, { status: "conflict", conflicts: body.conflicts })] };

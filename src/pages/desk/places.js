@@ -5,7 +5,7 @@ import { named } from "./rows.js";
 
 const MOST_PLACES = 3; // More places are counted.
 
-// "RW03" is two words.
+// Splits "RW03" into two words.
 const wordsIn = (text) => `${text ?? ""}`.toLowerCase().match(/\p{L}+|\p{N}+/gu) ?? [];
 const isNumber = (word) => /^\d+$/.test(word);
 /** Names match by prefix, numbers as a whole: "rw 3" is RW 03, but not RW 30. */

@@ -1,4 +1,4 @@
-// The list of areas. Rows keep their place while the officer works: new ones appear after a tap.
+// The list of areas. Rows keep their place while the officer works: new rows appear only after a tap.
 import { nice } from "../names.js";
 import { age, depths, fill, make, settings, t } from "../map/words.js";
 

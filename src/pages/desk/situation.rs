@@ -20,7 +20,7 @@ use crate::stores::{FloodLogQuery, FloodQuery, Store};
 const PAGE: PageTemplate = PageTemplate::new("situation.html", include_str!("situation.html"));
 /// The period of the listed changes, because officers report every six hours.
 const RECENT: Duration = Duration::from_hours(6);
-/// The maximum number of listed changes. A truncated report has the newest changes, and states from when it is complete.
+/// The maximum number of listed changes. A truncated report has the newest changes, and the time since which it is complete.
 const MAX_CHANGES: u32 = 10_000;
 
 const CHANGES: &str = "changes_of_six_hours";

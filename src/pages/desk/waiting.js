@@ -1,5 +1,5 @@
-// Orders of this browser that the service has not stored yet. They are held for some seconds, sent, retried while the network is down, and
-// survive closing the page. They are never shown as stored.
+// Orders of this browser that the service has not stored yet. The page holds an order for some seconds, sends it, and retries while the
+// network is down. Orders survive closing the page, and are never shown as stored.
 import { outbox } from "../outbox.js";
 import { isOwn, request } from "../request.js";
 import { attempt, settings } from "../map/words.js";
@@ -44,7 +44,7 @@ export const waitingOrders = ({ show, done, refused }) => {
   const orders = new Map();
   const changed = () => show([...orders.values()]);
 
-  // Storage may be blocked: then orders live as long as the page.
+  // Storage may be blocked. Then closing the page loses its orders.
   const keep = (order) => {
     orders.set(order.id, order);
     attempt(() => localStorage.setItem(PREFIX + order.id, JSON.stringify({ ...order, tab: thisTab })));

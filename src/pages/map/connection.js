@@ -2,10 +2,10 @@
 import { connectionSays, pageSays } from "./statements.js";
 import { HOUR, age, askAgain, failed, fill, find, keptSince, load, make, moment, settings, stating, t } from "./words.js";
 
-// How often a stale page checks whether the service is available again.
+// The interval at which a stale page checks whether the service is available again.
 const AGAIN = 10_000;
 
-// The service worker has shown a cached page because the service was slow, and the current one has arrived since.
+// The service worker has shown a cached page because the service was slow, and the current page has arrived later.
 addEventListener("newer", () => {
   if (find("newer")) return;
   const reload = make("button", { type: "button", className: "button" }, t.reload);
@@ -25,7 +25,7 @@ export const connection = ({ forget, hatch, changed }) => {
   let isLost = Boolean(kept);
   // Whether the service has responded to this page since it was loaded.
   let isConnected = false;
-  // Since when the service itself cannot read its data.
+  // The time since which the service itself cannot read its data.
   let stale = settings.stale;
   let isKnown = settings.known;
   let { watch, silent } = settings;

@@ -9,7 +9,7 @@ const container = find("list");
 const more = find("more");
 let most = PAGE, byPlace = false, entries = [], onChoice;
 
-// Hours of the past have no times.
+// Floods in an hour of the past have no times.
 const parts = (of) => [nice(of.city_name), of.flooded_since && moment(of.flooded_since)].filter(Boolean);
 
 /** Returns the updated row of an area. */

@@ -22,7 +22,7 @@ const view = new View(element, { label: t.mapKeys, zoomIn: t.zoomIn, zoomOut: t.
 const attribution = settings.tiles ? settings.tiles.attribution : settings.ground && settings.attribution;
 if (attribution) element.append(make("small", { className: "attribution" }, attribution));
 
-// The colours of the style sheet, which differ in the dark and in print.
+// The colours of the style sheet, which differ in dark mode and in print.
 const colour = (name) => getComputedStyle(document.body).getPropertyValue(`--${name}`).trim();
 const colourOf = (text) => text.replace(/^var\(--(.+)\)$/, (_, name) => colour(name));
 const PATTERN_OF = { 1: "dots", 2: "dashes", 3: "lines", 4: "crosses" };
@@ -56,13 +56,13 @@ const paint = () => {
 paint();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
 
-// The centre of the map is that of the part not covered by the sheet. On a wide screen the sheet covers nothing.
+// Centres the map in the part that the sheet does not cover. On a wide screen, the sheet covers nothing.
 const covered = () => {
   const demo = document.querySelector(".demo")?.offsetHeight ?? 0;
   const bar = demo + document.querySelector("header").offsetHeight;
   document.body.style.setProperty("--demo", `${demo}px`);
   document.body.style.setProperty("--bar", `${bar}px`);
-  // With large text the bar leaves no room for the map: then the map follows it on the page.
+  // With large text, the bar leaves no room for the map. Then the map comes after the bar on the page.
   const isTall = bar > innerHeight / 3;
   document.body.classList.toggle("tall", isTall);
   view.resize();
@@ -151,7 +151,7 @@ const draw = async () => {
     nameFloods();
     view.redraw();
   };
-  // Numbers and loaded areas at once, the others when their geometry is loaded.
+  // Updates numbers and loaded areas at once, and other areas when their geometry is loaded.
   put();
   if ([...shown.keys()].every((id) => geometry.has(id))) return;
   await loadOutlines([...shown.keys()]).catch(failed);
@@ -236,7 +236,7 @@ const choose = async (id, move = true, number = ask()) => {
   if (number !== asked) return;
   // The page follows only the floods of its city.
   if (settings.city && geometry.has(id) && geometry.get(id).properties.city_name !== settings.cityName) return location.assign(`?${new URLSearchParams({ area: id, lang: language })}`);
-  // The sheet may show it already.
+  // The sheet may already show that there is no such area.
   if (!geometry.has(id)) return find("missing") ? say("") : say(t.noSuchArea, "noSuchArea");
   current = { area: id };
   settle();
@@ -288,7 +288,7 @@ view.addEventListener("tap", ({ detail }) => {
 });
 view.addEventListener("rest", () => land.rest());
 
-// In metres: a less accurate position selects no area.
+// The largest error in metres with which a position selects an area.
 const EXACT = 150;
 // Metres per degree of latitude.
 const DEGREE = 111_320;
@@ -368,7 +368,7 @@ const takeFloods = async (result) => {
 const begin = async () => {
   await takeFloods(await load(FLOODS, { take: takeFloods }));
   requestAnimationFrame(() => performance.mark("floods drawn"));
-  // Cached floods may be older than the cursor: the changes in between would be missed.
+  // Does not use cached floods, which may be older than the cursor: the page would miss the changes in between.
   return keptSince("/floods") ? null : [...states.now.values()];
 };
 const link = connection({ forget, hatch: land.hatch, changed: () => !states.hour && summary() });

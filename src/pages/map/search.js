@@ -104,9 +104,9 @@ export const search = ({ choose, locate, say }) => {
     emptySearch();
     if (!navigator.geolocation) return say(t.locateFailed);
     say(t.locating);
-    // A repeated request needs a new position.
+    // Determines a new position for each request.
     const options = { enableHighAccuracy: true, timeout: 20_000, maximumAge: 0 };
-    // 4 decimals (11 m) suffice, and reveal no more.
+    // Four decimals (11 m) suffice; more would reveal the reader's place too exactly.
     const round = (of) => Math.round(of * 10_000) / 10_000;
     navigator.geolocation.getCurrentPosition(
       ({ coords }) => locate([round(coords.longitude), round(coords.latitude)], coords.accuracy),

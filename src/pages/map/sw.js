@@ -1,17 +1,17 @@
-// Caches the page and the last public data for an hour, so that the map opens offline. Network first: a cached response is used if the
-// network fails, does not respond for some seconds, or responds with anything but the service's own response.
+// Caches the page and the last public data for an hour, so that the map opens offline. Requests go to the network first. The worker uses a
+// cached response if the network fails, does not respond for some seconds, or returns a response that is not from the service.
 const HOUR = 3_600_000;
-// How long a request waits for the service.
+// The time that a request waits for the service if there is a cached response.
 const SILENCE = 5_000;
-// How long further requests wait while the service does not respond: a page needs several.
+// The time that further requests wait while the service does not respond. It is short, because a page needs several requests.
 const LEAST = 500;
-// How long a late response may take: browsers have few connections.
+// The time limit of a late response, because browsers have few connections.
 const LATE = 60_000;
-// The most cached responses.
+// The maximum number of cached responses.
 const MOST = 120;
 const KEPT = "Siaga-Kept";
 const base = new URL(location.href).searchParams.get("base");
-// Never cached: the reader's location, data about freshness, and reports, which may be hidden.
+// The cached data. It never includes the reader's location, data about freshness, and reports, which may be hidden.
 const data = ["areas", "basemap", "floodgauges", "floods", "infrastructure/pumps", "infrastructure/floodgates"].map((name) => `${base}/${name}`);
 const isKept = ({ origin, pathname }) => origin === location.origin && (pathname === "/map" || pathname.startsWith("/map/") || data.includes(pathname));
 const opened = () => caches.open("map");
@@ -25,7 +25,7 @@ const mayKeep = (response) => isOurs(response) && response.status === 200 && !/n
 const keep = async (request, response) => {
   const headers = new Headers(response.headers);
   headers.set(KEPT, headers.get("Siaga-Stale-Since") ?? new Date().toISOString());
-  // The body is already decoded.
+  // Removes the header, because the body is already decoded.
   headers.delete("Content-Encoding");
   await (await opened()).put(request, new Response(await response.blob(), { headers }));
 };
@@ -55,7 +55,7 @@ const dated = async (response) => {
 const waiting = new Map();
 let heard = 0;
 const hear = ({ headers }) => {
-  // The browser may have used a fresh response of its own cache.
+  // Ignores responses that the browser may have in its own cache.
   if (!/max-age=[1-9]/.test(headers.get("Cache-Control"))) heard = Date.now();
 };
 const respond = async (event) => {
@@ -74,14 +74,14 @@ const respond = async (event) => {
     if (mayKeep(response)) event.waitUntil(keep(request, response.clone()).then(isPage ? tidy : undefined));
     return isUsable(response) ? response : undefined;
   }, () => undefined);
-  // Storage may be blocked.
+  // The browser may block storage.
   const kept = await keptFor(request).catch(() => undefined);
   if (!kept) return network;
   const since = Math.max(heard, Math.min(Date.now(), ...waiting.values()));
   const pause = new Promise((resolve) => setTimeout(resolve, Math.max(LEAST, since + SILENCE - Date.now())));
   const first = await Promise.race([own, pause]);
   if (first) return first;
-  // The page applies late data; for a late page it notifies the reader.
+  // Sends a late response to the page, which applies late data, and notifies the reader of a late page.
   const tell = async (response) => {
     if (!response?.ok || !(isPage || data.includes(new URL(request.url).pathname))) return;
     const page = await clients.get(resultingClientId || clientId);
@@ -96,7 +96,7 @@ addEventListener("activate", (event) => event.waitUntil(clients.claim()));
 addEventListener("fetch", (event) => {
   if (event.request.method === "GET" && isKept(new URL(event.request.url))) event.respondWith(respond(event));
 });
-// Resources that a page loaded before this worker was active.
+// Caches resources that a page loaded before this worker was active.
 addEventListener("message", (event) => {
   const load = async (address) => {
     const response = await fetch(address);

@@ -37,7 +37,7 @@ export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (all, name) => 
 /** The selection of the page, as parameters of requests. */
 export const query = (more = {}) => new URLSearchParams({ ...(settings.city ? { city: settings.city } : {}), ...more });
 
-// Data from the cache of the service worker, by address: since when, and the function that applies newer data.
+// Data from the cache of the service worker, by address: the time of the data, and the function that applies newer data.
 const kept = new Map();
 /** Records cached or current data. Dispatches the event `kept`. */
 const noteKept = (address, of) => {
@@ -64,7 +64,7 @@ export const load = async (path, { take, ...options } = {}) => {
     note(headers.get("Siaga-Kept"));
     return body.result;
   } catch (error) {
-    // The fallback of a cached page is as old as the page.
+    // The data that is part of a cached page is as old as the page.
     if (document.body.dataset.kept && !kept.has(full(path))) note(document.body.dataset.kept);
     throw error;
   }
@@ -132,7 +132,7 @@ export const age = (at) => {
 let isPaper = false;
 const written = (at) => {
   const [then, now] = [new Date(at), new Date()];
-  // Print absolute times: paper does not update.
+  // Prints absolute times, because times on paper do not update.
   if (isPaper) return `${clock("other", then)} ${settings.zone}`;
   const form = now.getTime() - then.getTime() < HALF_A_DAY ? "today" : then.getUTCFullYear() === now.getUTCFullYear() ? "year" : "other";
   return `${age(at)} (${clock(form, then)} ${settings.zone})`;

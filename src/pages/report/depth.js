@@ -3,7 +3,7 @@
 import { form, texts } from "./parts.js";
 
 const HIGHEST = 250;
-// A person of 170 cm is 180 units high in the drawing, from 10 to 190.
+// In the drawing, a person of 170 cm is 180 units high, from 10 to 190.
 const UNITS = 180 / 170;
 
 export function words(centimetres) {

@@ -176,7 +176,7 @@ fn choices(accepts: Accepts, words: &Value, texts: &Translations) -> Value {
     choices.into()
 }
 
-/// Parses a number (also with a decimal comma) or a boolean. Returns any other text unchanged; the validation rejects it.
+/// Parses a number (also with a decimal comma) or a boolean. Returns any other text unchanged, to be validated later.
 fn parse_value(text: &str) -> Value {
     match text {
         "true" => true.into(),

@@ -1,4 +1,4 @@
-// Shows the reports stored on this phone, and lets people decide about those that are not waiting.
+// Shows the reports stored on this phone, and lets people decide about reports that do not wait to be sent.
 
 import { WEEK, exchange, isOld, isWaiting, keep, newToken, withoutLink } from "./waiting.js";
 import { filled, id, texts } from "./parts.js";

@@ -1,4 +1,4 @@
-// Shrinks a photo before it is sent from the thank-you page. Without this script it is sent unchanged.
+// Shrinks a photo before the thank-you page sends it. Without this script, the page sends the photo unchanged.
 
 import { Unusable, shrunk } from "./photo.js";
 

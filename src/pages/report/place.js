@@ -1,10 +1,10 @@
-// The location of a report: by the position of the phone, a map, or a name.
+// Finds the location of a report: by the position of the phone, on a map, or by a name.
 
 import { nice } from "../names.js";
 import { get, request } from "../request.js";
 import { field, filled, id, settings, texts } from "./parts.js";
 
-// In metres: a less accurate position is rejected.
+// The largest accepted error of a position, in metres.
 const PRECISE = 150;
 const noPlace = id("chosen").textContent;
 let view = null;
@@ -46,11 +46,11 @@ export async function choose([lng, lat], name) {
     const names = [area.parent_name, area.area_name, area.city_name].filter(Boolean).map(nice).join(", ");
     id("chosen").textContent = filled(texts.at, { place: names });
   } catch {
-    // Shows coordinates while offline.
+    // The page keeps showing the coordinates while it is offline.
   }
 }
 
-// The initial view of the map, before the person moves it.
+// The view of the map before the person moves it.
 let aimed = null;
 function aim(at, zoom) {
   aimed = [at, zoom];

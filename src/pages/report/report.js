@@ -1,4 +1,4 @@
-// The form in steps. Without this script it is a single form that works as well.
+// Shows the form in steps. Without this script, the page is a single form that works as well.
 
 import { Unusable, shrunk } from "./photo.js";
 import { flush, isWaiting, keep, newToken, post, reports } from "./waiting.js";
@@ -52,7 +52,7 @@ id("previous").addEventListener("click", () => show(current - 1));
 id("next").addEventListener("click", () => show(current + 1));
 form.addEventListener("change", showDetails);
 for (const choice of form.querySelectorAll('[name="disaster"]')) {
-  // A tap continues at once; with the keyboard, choosing and continuing are separate.
+  // A tap on a choice also continues to the next step; with the keyboard, choosing and continuing are separate.
   choice.addEventListener("click", (event) => { if (event.detail > 0) show(1); });
 }
 
@@ -154,7 +154,7 @@ function tell(faults) {
 }
 
 function report() {
-  // Fields of a hazard that was chosen before are omitted.
+  // Leaves out the fields of a hazard that the person had chosen before.
   const isOther = (name) => name.includes(".") && !name.startsWith(`${disaster()}.`);
   const isText = ([name, value]) => !["photo", "token"].includes(name) && value !== "" && !isOther(name);
   const values = [...new FormData(form)].filter(isText);
@@ -254,10 +254,10 @@ form.addEventListener("submit", async (event) => {
     const before = (await reports().catch(() => [])).find(({ key }) => key === sent.key);
     if (before && before.state !== "refused") {
       if (!confirm(texts.sureReplace)) return;
-      // The earlier report may have arrived.
+      // The service may have received the earlier version of the report.
       sent.replaces = true;
     }
-    // Stored first: a phone that is switched off while sending loses nothing.
+    // Stores the report before sending it, so that it is not lost if the phone is switched off while sending.
     const isKept = await keep(sent).then(() => true, () => false);
     const { kept: [left], thanks } = await post(sent);
     if (thanks) return location.replace(thanks);

@@ -63,8 +63,8 @@ const TEXT: PageTemplate = PageTemplate::new("form-text.html", include_str!("tex
 /// The characters that are escaped in the identifier of a card in a path.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
-/// Only scripts of this service run. Anyone with the address can report, so the headers forbid to send it as a referrer, to cache
-/// and to index it.
+/// Only scripts of this service run. Anyone with the address can report, so browsers must not send it as a referrer, and caches
+/// and search engines must not store the page.
 const HEADERS: [(&str, &str); 4] = [
     (
         "Content-Security-Policy",

@@ -1,7 +1,7 @@
-// Stores reports on the phone until the service has confirmed them. The service accepts each exactly once: by its card, or by the token
-// of its form.
+// Stores reports on the phone until the service has confirmed them. The service accepts each report exactly once: it recognises the report
+// by its card, or by the token of its form.
 //
-// A report without `state` is waiting, also one stored by an earlier version. Responses change the state:
+// A report without `state` is waiting, also a report that an earlier version has stored. Responses change the state:
 //
 //   200 with the body of the service                  sent      deleted from the outbox
 //   the same, for an earlier version of the report    used      the person sends it without the link, or discards it
@@ -27,7 +27,7 @@ export function settle(report, response, now) {
   if (status === 200 && typeof body?.cardId === "string" && /^\/report\//.test(body.thanks)) {
     if (report.replaces && body.created === false) return { kept: [{ ...report, state: "used" }] };
     if (!report.photo || body.photo !== "none") return { kept: [], key: report.key, thanks: body.thanks };
-    // The report was accepted. Resend it with the photo.
+    // The report was accepted without its photo, so send the report again with the photo.
     report = { ...report, replaces: false };
   }
   if (status === 400 && body?.statusCode === 400 && body.faults) return { kept: [{ ...report, state: "refused", faults: body.faults }] };
@@ -93,7 +93,7 @@ async function send(report) {
   for (const [name, text] of report.fields) form.append(name, text);
   form.append("created_at", new Date(report.created).toISOString());
   form.append("sent_at", new Date().toISOString());
-  // The photo is the last part: the service validates the others before it reads it.
+  // The photo is the last part, because the service validates the other parts before it reads the photo.
   if (report.photo) form.append("photo", report.photo, "photo.jpg");
   const headers = { Accept: "application/json" };
   return request(report.address, { method: "POST", headers, body: form, credentials: "omit", redirect: "manual", timeout: PATIENCE });

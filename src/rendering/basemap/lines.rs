@@ -112,7 +112,7 @@ pub(super) fn clip_line(line: &[Point], [west, south, east, north]: [i32; 4]) ->
     clipped
 }
 
-/// Clips a ring to a box (Sutherland-Hodgman). Returns a ring, or nothing.
+/// Clips a ring to a box (Sutherland-Hodgman). Returns an empty line if nothing is left.
 pub(super) fn clip_ring(ring: &[Point], [west, south, east, north]: [i32; 4]) -> Line {
     let mut ring: Line = ring.to_vec();
     for (axis, limit, is_least) in [(0, west, true), (0, east, false), (1, south, true), (1, north, false)] {

@@ -24,7 +24,7 @@ struct SizedValue<V> {
     size: usize,
 }
 
-/// Approximate size of an entry in bytes, without its value.
+/// The approximate size of an entry in bytes, without its value.
 pub(super) const OVERHEAD: usize = 512;
 
 impl<K: Clone + Hash + Eq, V: CacheValue> LruByBytes<K, V> {

@@ -2,7 +2,7 @@
 //!
 //! A cached response is current until the revision of its resource changes or its [`Validity`](crate::model::Validity) ends. Then
 //! the cache renders it again, once for all requests that wait (single flight). A response is never older than its request: a
-//! request uses the result of an earlier rendering only if that has the revision that the request found.
+//! request uses the result of an earlier rendering only if the result has the revision that the request found.
 //!
 //! A rendering runs in its own task. It continues if its request is dropped, so that later requests can use it. The cache cancels
 //! it after a time without waiting requests.

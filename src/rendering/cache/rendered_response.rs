@@ -11,7 +11,7 @@ pub struct RenderedResponse {
     pub(crate) content: Arc<Content>,
     /// Memory of the permit pool, held until the last byte is sent.
     pub(crate) memory: Option<Arc<Memory>>,
-    /// Whether the list lacks its oldest items because it is limited.
+    /// Whether the oldest items of the list are missing, because a list has a limit.
     pub(crate) is_truncated: bool,
 }
 

@@ -37,7 +37,7 @@ pub struct Description {
     pub selectable: fn(&Regions) -> SelectableCodes,
     /// The source of these codes.
     pub offer: Offer,
-    /// The format of responses to requests that name none, if it is enabled. If `None`, the configured default.
+    /// The format of responses to requests that name no format, if it is enabled. If `None`, the configured default.
     pub preferred_format: Option<&'static str>,
     /// The geometry types of the features, as GeoJSON spells them (RFC 7946 §1.4).
     pub geometries: &'static [&'static str],
@@ -50,11 +50,11 @@ pub struct Description {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Offer {
-    /// The configuration.
+    /// The codes come from the configuration.
     Configured,
-    /// The configuration, and the cities of the loaded areas.
+    /// The codes come from the configuration, and from the cities of the loaded areas.
     AlsoCities,
-    /// The loaded areas, so that no selection is empty; the configuration if no areas are loaded.
+    /// The codes come from the loaded areas, so that no selection is empty. Without loaded areas, from the configuration.
     Loaded,
 }
 

@@ -34,7 +34,7 @@ impl PartFile {
         }
     }
 
-    /// Does the same as `commit`, with an error that has the path of the file.
+    /// Completes the file with `commit`. An error has the path of the file.
     pub(super) fn finish(mut self) -> Result<(), WriteError> {
         self.commit().map_err(|source| self.unwritable(source))
     }

@@ -1,6 +1,6 @@
 // A base map of images from another host, for a map of view.js. No dependencies.
 
-// The most cached images.
+// The maximum number of cached images.
 const MOST = 200;
 
 /** Images at an address with {z}, {x} and {y}, of 256 pixels. Until an image is loaded, a lower zoom is drawn. */
@@ -41,7 +41,7 @@ export class Tiles {
   /** @type {(context: any, image: any, from: number[], to: number[], size: number) => void} */
   #paint(context, image, [x, y, part], [left, top], size) {
     const side = image.naturalWidth;
-    // Whole pixels, to avoid lines between the images.
+    // Rounds to whole pixels, to avoid lines between the images.
     const [from, end] = [[Math.floor(left), Math.floor(top)], [Math.ceil(left + size), Math.ceil(top + size)]];
     context.drawImage(image, x * side, y * side, part * side, part * side, ...from, end[0] - from[0], end[1] - from[1]);
   }
@@ -50,7 +50,7 @@ export class Tiles {
     const key = `${z}/${x}/${y}`;
     const known = this.#images.get(key);
     if (known) {
-      // The most recently used is the last one.
+      // Moves the image to the end: the most recently used image is the last one.
       this.#images.delete(key);
       this.#images.set(key, known);
       return known;

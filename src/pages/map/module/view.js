@@ -6,8 +6,9 @@
 //   view.fit(floods.box);
 //   view.addEventListener("tap", ({ detail }) => console.log(detail.place));
 //
-// Outside, a place is [longitude, latitude] in degrees. Inside, it is a point of the world: [x, y] in Web Mercator, from 0 to 1, y to
-// the south. A box is [left, top, right, bottom] in points of the world. At zoom 0 the world is 256 pixels wide.
+// In the interface of a view, a place is [longitude, latitude] in degrees. Internally, a place is a point of the world: [x, y] in Web
+// Mercator, from 0 to 1, y to the south. A box is [left, top, right, bottom] in points of the world. At zoom 0 the world is 256 pixels
+// wide.
 
 /** Returns the point of the world at a place. */
 export const toWorld = ([lng, lat]) => {
@@ -18,15 +19,15 @@ export const toWorld = ([lng, lat]) => {
 /** Returns the place of a point of the world. @type {(point: number[]) => number[]} */
 export const toPlace = ([x, y]) => [(x - 0.5) * 360, (Math.atan(Math.sinh((0.5 - y) * 2 * Math.PI)) * 180) / Math.PI];
 
-// How long a move takes, in milliseconds.
+// The duration of an animated movement, in milliseconds.
 const EASE = 350;
-// How far a finger may slip during a tap, in pixels.
+// The distance that a finger may move during a tap, in pixels.
 const TAP = 8;
-// How far the picture extends beyond the element, in pixels: visible during a movement, before redrawing.
+// The margin of the picture around the element, in pixels. It becomes visible during a movement, before redrawing.
 const MARGIN = 96;
-// How long the view must rest before the picture is redrawn, in milliseconds.
+// The time for which the view must rest before the picture is redrawn, in milliseconds.
 const STILL = 120;
-// Device pixels per CSS pixel: more are invisible, but take time.
+// The maximum number of device pixels per CSS pixel: more are invisible, but take time.
 const MOST_PIXELS = 2;
 const clamp = (value, least, most) => Math.max(least, Math.min(most, value));
 const middle = (all) => [0, 1].map((axis) => all.reduce((sum, point) => sum + point[axis], 0) / all.length);
@@ -112,7 +113,7 @@ export class View extends EventTarget {
     const before = this.#look();
     this.#insets = [top, right, bottom, left];
     const { left: x, top: y } = this.#look();
-    // The picture does not move.
+    // Moves the centre, so that the picture does not move.
     this.#centre = [this.#centre[0] + before.left - x, this.#centre[1] + before.top - y];
   }
 
