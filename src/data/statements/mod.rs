@@ -191,7 +191,7 @@ impl FloodData {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watch {
     Heard,
-    /// A source is silent. `heard` is false if the source has never reported.
+    /// A source is silent: it has not reported for too long. `heard` is false if it has never reported.
     Silent {
         heard: bool,
     },

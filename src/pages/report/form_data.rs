@@ -83,7 +83,7 @@ impl ReadBudget {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Returns the chunks of a body. Fails when the budget is spent.
+    /// Returns the chunks of a body. Fails when no bytes of the budget remain.
     fn chunks(self, body: impl AsyncRead + Send + Unpin) -> impl Stream<Item = io::Result<Bytes>> + Send {
         stream::try_unfold((body, self), |(mut body, budget)| async move {
             // Yields, because the parser would otherwise buffer everything that is ready.

@@ -66,7 +66,7 @@ struct Properties<'a> {
     name: &'a str,
 }
 
-/// Converts coordinates to steps from the origin, as TopoJSON quantises them.
+/// Converts coordinates to numbers of steps from the origin, as TopoJSON quantises them.
 struct Grid {
     origin: Point,
     step: f64,
