@@ -13,7 +13,7 @@ pub(crate) struct MountPath(String);
 pub(crate) struct InvalidMountPath;
 
 impl MountPath {
-    /// First segments of paths outside the interface.
+    /// The first segments of paths outside the interface. No mount path may begin with them.
     pub(crate) const RESERVED: [&'static str; 11] = [
         "archive",
         "health",

@@ -37,7 +37,7 @@ impl Areas {
         &self.selectable[&kind]
     }
 
-    /// Sets cities and provinces that are not configured to the country's.
+    /// Sets the cities and the provinces to the country's, unless they are configured.
     pub(super) fn apply_country(&mut self, country: &Regions, is_set: impl Fn(&str) -> bool) {
         let mut regions = country.clone();
         if is_set("areas.cities") {

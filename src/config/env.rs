@@ -47,7 +47,7 @@ impl Provider for SiagaEnv {
 /// Whether a container platform may have set the variable for a service named `siaga`, such as `SIAGA_PORT=tcp://…`,
 /// `SIAGA_PORT_8000_TCP_ADDR`, `SIAGA_SERVICE_HOST` or `SIAGA_SERVICE_PORT_HTTP`.
 fn is_injected(key: &str, text: &str) -> bool {
-    // A plain number was set by a person who confuses `SIAGA_PORT` with Rocket's port.
+    // Report a plain number: a person set it, and confused `SIAGA_PORT` with Rocket's port.
     let is_address = key == "port" && text.parse::<u16>().is_err();
     is_address || key.starts_with("port_") || key.starts_with("service_")
 }
@@ -116,7 +116,7 @@ impl Provider for NamedFile {
     }
 }
 
-/// Inserts a value at a path with dots. Creates tables on the way; replaces values in their place.
+/// Inserts a value at a path with dots. Creates missing tables, and replaces a value where a table is needed.
 fn insert_at(dict: &mut Dict, path: &str, value: Value) {
     let Some((first, rest)) = path.split_once('.') else {
         dict.insert(path.to_owned(), value);

@@ -61,7 +61,7 @@ fn without_excerpt(text: &str) -> String {
 /// Formats one error: full key, what is wrong, what is allowed, and where it was set.
 fn line(error: &Error) -> String {
     let mut path = error.path.clone();
-    // Depending on how the value was read, figment has already added the name.
+    // Figment may have added the name to the path already, depending on how it read the value.
     if let Kind::UnknownField(name, _) = &error.kind
         && path.last() != Some(name)
     {

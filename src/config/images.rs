@@ -60,7 +60,7 @@ impl Images {
         Ok(())
     }
 
-    /// Returns the configured address, otherwise that of `folder`, which need not exist.
+    /// Returns the configured address, otherwise the address of `folder`, which need not exist.
     pub(super) fn storage(&self, folder: &Path) -> Result<Url, ConfigError> {
         if let Some(StorageUrl(url)) = &self.url {
             return Ok(url.clone());

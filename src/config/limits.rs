@@ -13,7 +13,7 @@ use crate::model::duration;
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The longest period of a request. **Default: `366d`**
+    /// The longest period that a request may cover. **Default: `366d`**
     #[serde(with = "duration")]
     pub max_period: Duration,
     /// The largest JSON body of a request: a size such as `100KiB`, or a number of bytes. **Default: `100KiB`**

@@ -83,7 +83,7 @@ impl Default for CredentialQuota {
     fn default() -> Self {
         Self {
             per_second: Rate(NonZeroU32::new(100)),
-            // An operator clears more than a hundred areas at once.
+            // Enough for an operator who clears more than a hundred areas at once.
             burst: PositiveCount::new(NonZeroU32::MIN.saturating_add(299)),
         }
     }

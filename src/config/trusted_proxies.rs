@@ -33,7 +33,7 @@ impl TryFrom<String> for Proxies {
         const MAPPED: u8 = 96;
         let range = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
         let range = range.map_err(|_| InvalidProxies)?;
-        // Compare IPv4 addresses as such, even if the range is written as mapped IPv6.
+        // Store a range of IPv4-mapped IPv6 addresses as IPv4, because `contains` compares IPv4 addresses in that form.
         let mapped = match range {
             IpNet::V6(range) if range.prefix_len() >= MAPPED => {
                 let address = range.addr().to_ipv4_mapped();

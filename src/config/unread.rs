@@ -54,7 +54,7 @@ pub(super) fn check(figment: &Figment) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Returns the top-level keys of all profiles; none if the figment has an error, which the extraction reports.
+/// Returns the top-level keys of all profiles. Returns none if the figment has an error, because the extraction reports it later.
 fn entries(figment: &Figment) -> impl Iterator<Item = (Profile, String, Value)> {
     let profiles = figment.data().unwrap_or_default().into_iter();
     profiles
@@ -74,7 +74,7 @@ fn location_of(figment: &Figment, value: &Value) -> String {
     })
 }
 
-/// Whether one letter is extra, missing, wrong or misplaced, or only the case differs.
+/// Whether two keys differ only in case, or in one letter that is extra, missing, wrong or misplaced.
 fn resembles(key: &str, expected: &str) -> bool {
     key != expected && osa_distance(&key.to_ascii_lowercase(), expected) <= 1
 }

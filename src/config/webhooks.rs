@@ -53,7 +53,7 @@ pub(crate) struct WebhookSettings {
     /// Allows addresses that are not globally reachable, and `http`. **Default: `false`**
     #[serde(default)]
     pub(crate) private: bool,
-    /// Includes the data that the network needs to reach the sender of a report. **Default: `false`**
+    /// Includes the data by which a messaging network reaches the sender of a report. **Default: `false`**
     #[serde(default)]
     pub(crate) personal: bool,
     /// Also sends reports of trainings. **Default: `false`**
@@ -75,7 +75,7 @@ pub(crate) enum EventKind {
     Alert,
     /// Areas started to need attention.
     Attention,
-    /// A data source fell silent, or reports again.
+    /// A data source stopped reporting, or reports again.
     Source,
 }
 
@@ -119,7 +119,7 @@ impl From<MinimumState> for u8 {
 }
 
 impl Filter {
-    /// Whether `city` is empty, or `is_in` returns true for one of its cities or provinces.
+    /// Whether `city` is empty, or `is_in` returns true for one of its codes.
     pub(crate) fn selects(&self, is_in: impl Fn(&AreaSelector) -> bool) -> bool {
         let mut cities = self.city.iter().map(|code| AreaSelector { city: Some(code.clone()), region: None });
         self.city.is_empty() || cities.any(|city| is_in(&city))
@@ -195,7 +195,8 @@ impl<'de> Visitor<'de> for WebhooksVisitor {
     }
 }
 
-/// Reads the webhook with this name. A value that is not a table is most likely a misspelt key.
+/// Reads the webhook with this name. A value that is not a table is reported as an unknown key, because it is most likely a
+/// misspelt one.
 struct WebhookSeed<'n>(&'n str);
 
 impl<'de> DeserializeSeed<'de> for WebhookSeed<'_> {

@@ -10,8 +10,8 @@ use crate::http::content::thousandths;
 use crate::http::error::Problem;
 use crate::openapi::{Interface, Operation, Part};
 
-/// The media ranges of an `Accept` (RFC 9110 §12.5.1), each with a weight in thousandths. Rocket's own `Accept` reads only the
-/// first line, drops all ranges if one is invalid, and reads a weight that is not the first parameter as 1.
+/// The media ranges of an `Accept` (RFC 9110 §12.5.1), each with a weight in thousandths. Replaces Rocket's `Accept`, which reads
+/// only the first line, drops all ranges if one is invalid, and ignores a weight that is not the first parameter.
 #[derive(Debug)]
 pub(super) struct Accept(Vec<(MediaType, u16)>);
 
@@ -38,9 +38,9 @@ impl Accept {
         self.weight([one.media_type()]) > self.weight([other.media_type()])
     }
 
-    /// Returns the weight of the most specific range that matches one of these media types. Of equally specific ranges, the one
-    /// that matches the earliest type counts, then the first. The additional types of a format come first, because they
-    /// distinguish it from other formats.
+    /// Returns the weight of the most specific range that matches one of these media types. If several ranges are equally
+    /// specific, the range that matches the earliest media type wins, then the earliest range. Callers list the additional media
+    /// types of a format first, because these distinguish it from other formats.
     pub(super) fn weight<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> u16 {
         match &self.0[..] {
             // The two most frequent cases, no header and `*/*`, need no parsing.

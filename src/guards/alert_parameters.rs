@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::formats::Format;
 use crate::model::{AreaId, InvalidAreaId};
 
-/// The identifier of an alert in a path. Any text is valid, because only the issuer knows its identifiers.
+/// The identifier of an alert in a path. Any text is valid, because each issuer chooses the form of its identifiers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AlertIdentifier(pub String);
 
@@ -48,7 +48,8 @@ impl QueryParameter for AlertContent {
     }
 }
 
-/// `lang`: the language of the page. **Default: the country's own**, even with `Accept-Language`, so that caches can share it
+/// `lang`: the language of the page. ***Default: the country's main language**, even with `Accept-Language`, so that caches can
+/// share the page
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PageLanguage(Option<String>);
 

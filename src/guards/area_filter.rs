@@ -17,7 +17,8 @@ use crate::schema::resources::{Description, Floods, MapResource, Offer, Selectab
 /// The query parameters `city` and `admin`, as far as the resource supports them.
 ///
 /// For resources that consist of areas, a selection must contain at least one loaded area. Otherwise the response is 400 with the
-/// valid codes, so that a wrong code never looks like a city without floods. The codes are those of the areas last read.
+/// valid codes, so that a wrong code never looks like a city without floods. The valid codes are those of the areas that the
+/// service read last.
 #[derive(Clone, Debug)]
 pub struct AreaFilter<R> {
     /// The selected areas.
@@ -55,8 +56,8 @@ impl<R: MapResource> Part for AreaFilter<R> {
     }
 }
 
-/// Like [`AreaFilter<Floods>`], but a known city may have no area: then nothing is selected, and the response states that the
-/// city is not covered. A city is known to the interface, the configuration or the data.
+/// Like [`AreaFilter<Floods>`], but also accepts a known city without loaded areas. Such a city selects nothing, and the response
+/// states that the city is not covered. The known cities are `CITIES` and those in the configuration and the data.
 #[derive(Clone, Debug)]
 pub(crate) struct FloodAreaFilter(pub AreaSelector);
 
@@ -68,10 +69,10 @@ impl Part for FloodAreaFilter {
     }
 }
 
-/// The cities of the interface, known on every installation.
+/// The city codes that every installation accepts, whatever its configuration.
 const CITIES: [&str; 3] = ["bdg", "jbd", "sby"];
 
-/// For floods, a known city is accepted even if it has no areas; other names are rejected.
+/// Reads the parameters for floods. Accepts a known city even if it has no areas, and rejects other cities.
 async fn flood_selector(request: &Request<'_>) -> Result<AreaSelector, Problem> {
     let (config, query) = (managed::<Config>(request)?, Query::for_request(request));
     let configured = config.areas.selectable(LayerKind::Floods);
@@ -105,7 +106,7 @@ fn known_city_selector<'a>(
     Ok(AreaSelector { city, region })
 }
 
-/// Checks the codes against the loaded areas or the configuration, as the layer requires.
+/// Checks the codes against the loaded areas or the configuration, depending on the layer.
 async fn area_selector(request: &Request<'_>, kind: LayerKind) -> Result<AreaSelector, Problem> {
     let (config, query) = (managed::<Config>(request)?, Query::for_request(request));
     let configured = config.areas.selectable(kind);
@@ -120,8 +121,8 @@ async fn area_selector(request: &Request<'_>, kind: LayerKind) -> Result<AreaSel
                 from_areas(query, configured, &areas)
             }
         }
-        Offer::AlsoCities if !is_unfiltered => match from_codes(query, configured) {
-            // Not a known code, but it may be a city in the data.
+        Offer::AlsoCities if !is_unfiltered => match from_config(query, configured) {
+            // The configuration lacks the code, but it may be a city in the data.
             Err(_) => {
                 let areas = managed::<Follower>(request)?.areas();
                 let areas = timeout(config.limits.timeout, areas).await.ok().and_then(Result::ok);
@@ -156,7 +157,7 @@ fn from_areas(
     Ok(AreaSelector { city, region })
 }
 
-/// Any value is an error if there are no codes to choose from.
+/// Reads a parameter that must be one of `codes`. Any value is an error if there are no codes.
 fn one_of<'a>(
     query: Query<'_>,
     name: &'static str,
@@ -178,7 +179,7 @@ fn one_of<'a>(
 fn from_codes(query: Query<'_>, selectable: &SelectableCodes) -> Result<AreaSelector, Problem> {
     Ok(AreaSelector {
         city: if selectable.city.is_empty() {
-            // Ignored like any unknown parameter, because the resource does not support it.
+            // `city` is ignored like any unknown parameter, because the resource does not support it.
             None
         } else {
             query.one_of("city", &selectable.city)?.cloned()

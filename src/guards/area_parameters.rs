@@ -135,7 +135,7 @@ impl QueryParameter for Longitude {
     }
 }
 
-/// `long`: a longitude, as `PetaBencana`'s clients call it. Required.
+/// `long`: a longitude, by the name that `PetaBencana`'s clients use. Required.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LongParam(pub f64);
 

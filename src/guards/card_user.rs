@@ -20,8 +20,8 @@ use crate::telemetry::Metrics;
 /// The header with the token that permits sending a photo after the report of a card.
 pub(crate) const PHOTO_TOKEN: &str = "X-Photo-Token";
 
-/// The caller of a request about one card: with a credential that grants a permission, or, if `cards.open`, without any. Without
-/// a credential, the card's identifier is enough until the card has its report or `cards.open_for` has passed.
+/// The caller of a request about one card. The caller needs a credential that grants the permission `P`, unless `cards.open` is
+/// set. Then the card's identifier alone is enough until the card has a report or `cards.open_for` has passed.
 pub(crate) struct CardUser<P> {
     anonymous: Option<Anonymous>,
     permission: PhantomData<P>,
@@ -95,8 +95,8 @@ impl<P: Permission> CardUser<P> {
         anonymous.photo_token.as_deref().filter(|_| anonymous.is_open(card))
     }
 
-    /// Returns a card. Without a credential, a card without a report is not found after `cards.open_for`, and each request for a
-    /// card that is not found counts against the address.
+    /// Returns a card. For a caller without a credential, a card without a report is not found after `cards.open_for`, and each
+    /// card that is not found counts as a guess of the caller's address.
     pub(crate) async fn card(&self, id: &CardId, store: &dyn Store) -> Result<Arc<Card>, StoreError> {
         let card = store.card(id).await;
         let Some(anonymous) = &self.anonymous else { return card };

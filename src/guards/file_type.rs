@@ -9,7 +9,8 @@ use crate::photos::ImageType;
 const NAME: &str = "file_type";
 const HEADER: &str = "Content-Type";
 
-/// The media type of an announced image: the query parameter `file_type`, else the header `Content-Type`, else `image/jpeg`.
+/// The media type of an image that the client will upload: the query parameter `file_type`, else the header `Content-Type`, else
+/// `image/jpeg`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileType(pub ImageType);
 
@@ -18,7 +19,7 @@ guard!(FileType, |request| file_type(request).map(Self));
 impl Part for FileType {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
         let types = json!({ "type": "string", "enum": ImageType::NAMES.map(|(name, _)| name) });
-        // OpenAPI ignores header parameters with the name `Content-Type`.
+        // Describe only the query parameter, because OpenAPI ignores header parameters with the name `Content-Type`.
         let description = "The type of the image. Default: the header `Content-Type`, else `image/jpeg`.";
         operation.parameter(Parameter::query(NAME, description, types));
         operation.error(400, "`Content-Type` names a type that no image can have.");

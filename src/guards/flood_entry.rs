@@ -13,7 +13,8 @@ use crate::openapi::{Interface, Operation, Parameter, Part};
 const AREA: &str = "area_id";
 const TIME: &str = "time";
 
-/// The requested feed entry, if the query has `area_id` and `time` but no format, and an enabled format has entries; else `None`.
+/// The feed entry that the query requests by `area_id` and `time`. `None` if one of the two is absent, if the request chooses a
+/// format, or if no enabled format has entries.
 #[derive(Clone, Debug)]
 pub(crate) struct FloodEntry(pub Option<FeedEntry>);
 
@@ -57,7 +58,7 @@ fn entry_format(formats: &FormatRegistry) -> Option<Arc<dyn Format>> {
     formats.for_kind(LayerKind::Floods).find_map(|format| format.entry_format())
 }
 
-/// Returns `None` unless both parameters of an entry are present and no format is requested.
+/// Returns `None` if a parameter of the entry is absent, if the query chooses a format, or if no enabled format has entries.
 fn requested_entry(query: Query<'_>, formats: &FormatRegistry) -> Result<Option<FeedEntry>, Problem> {
     if query.get("format")?.is_some() || query.get("geoformat")?.is_some() {
         return Ok(None);

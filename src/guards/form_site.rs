@@ -10,18 +10,19 @@ use crate::config::Config;
 /// The site from which a form was sent, as the browser reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FormSite {
-    /// A page of this service, by `Sec-Fetch-Site`, which scripts cannot set.
+    /// A page of this service, according to `Sec-Fetch-Site`, which scripts cannot set.
     SameOrigin,
-    /// No page, by the same header: the user has typed the address.
+    /// No page, according to `Sec-Fetch-Site`: the user has typed the address.
     NoSite,
     Foreign,
-    /// Not reported, as by old browsers, over plain HTTP, or by other programs; and no `Origin` names another site.
+    /// The request lacks `Sec-Fetch-Site`, as from old browsers, over plain HTTP or from other programs, and no `Origin` names
+    /// another site.
     Unknown,
 }
 
 impl FormSite {
-    /// Returns the site of a request. `Sec-Fetch-Site` decides alone, if present. Otherwise `Origin` does: pages of this service
-    /// send the origin of `Host` or `base_url`, or `null`, because they send no referrer.
+    /// Returns the site of a request. If `Sec-Fetch-Site` is present, it alone decides. Otherwise `Origin` decides: pages of this
+    /// service send the origin of `Host` or `base_url`, or `null`, because they send no referrer.
     pub(crate) fn new(request: &Request<'_>) -> Self {
         let mut sites = request.headers().get("Sec-Fetch-Site");
         match (sites.next(), sites.next()) {

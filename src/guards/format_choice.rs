@@ -21,9 +21,9 @@ const GEOFORMAT_DESCRIPTION: &str =
 
 /// The format chosen by the query parameters `format` (the container) and `geoformat` (the name of the format).
 ///
-/// Each parameter implies the other. Without both, the header `Accept` decides; the configured default is preferred to formats of
-/// equal weight. If the header accepts none of the formats, the default is used, because existing clients with careless headers
-/// expect it.
+/// Each parameter implies the other. If both are absent, the header `Accept` decides; of formats with equal weight, the
+/// configured default wins. If the header accepts none of the formats, the default is used, because existing clients with
+/// careless headers expect it.
 ///
 /// A format that also exists without the envelope ([`Format::without_envelope`]) is sent that way if `Accept` prefers that media type.
 ///
@@ -136,7 +136,8 @@ fn describe_responses<'f>(
     }
 }
 
-/// Adds a discriminator if each of several schemas has a different constant `type` and is a reference.
+/// Returns a schema that accepts any of the formats. If all their schemas are references and differ in a constant `type`, adds
+/// `type` as the discriminator.
 fn alternatives(formats: Vec<(&dyn Format, Value)>, kind: LayerKind) -> Value {
     let kinds: Option<Map<String, Value>> = formats
         .iter()
@@ -167,7 +168,7 @@ fn document(registry: &FormatRegistry) -> Option<Arc<dyn Format>> {
     registry.for_kind(LayerKind::Alerts).find_map(|format| format.entry_format())
 }
 
-/// Returns the format for a path that ends in [`DOCUMENT`]. Parameters may only repeat that choice.
+/// Returns the format for a path that ends in [`DOCUMENT`]. Fails if the parameters choose another format.
 fn alert_document(registry: &FormatRegistry, query: Query<'_>) -> Result<Arc<dyn Format>, Problem> {
     let format = document(registry).ok_or_else(|| Problem::internal("no feed of alerts is enabled"))?;
     query.one_of("format", &[format.container().0])?;
@@ -195,7 +196,7 @@ fn describe_parameters(formats: &[&Arc<dyn Format>], description: &str, operatio
     operation.cached_response();
 }
 
-/// Chooses a format, by default the first, and returns its current version.
+/// Chooses a format, by default the first. Returns its current version, because a reload replaces templates.
 fn choose(
     query: Query<'_>,
     accept: impl FnOnce() -> Accept,
@@ -205,7 +206,7 @@ fn choose(
     Ok(format.current().unwrap_or(format))
 }
 
-/// The parameters of the query must agree with the format in the path.
+/// Returns the format that the path names. Fails if the parameters choose another format.
 fn format_in_path(
     query: Query<'_>,
     name: &str,

@@ -12,7 +12,7 @@ use crate::http::error::{Problem, Source};
 use crate::model::duration::format_duration;
 use crate::openapi::{Interface, Operation, Part};
 
-/// A body that is a JSON object. Read as JSON also without a content type, and with the form type that curl sends by default.
+/// A body that is a JSON object. The content type may be absent, or the type for forms that curl sends by default.
 #[derive(Clone, Debug)]
 pub struct JsonBody(pub Map<String, Value>);
 
@@ -84,7 +84,7 @@ fn invalid(message: String) -> Problem {
 
 /// Accepts JSON, forms and an absent type, but not several types.
 fn check_content_type(request: &Request<'_>) -> Result<(), Problem> {
-    // Rocket treats an invalid content type as absent.
+    // Check the header itself, because Rocket treats an invalid content type as absent.
     let mut kinds = request.headers().get("Content-Type");
     let is_json = match (kinds.next(), kinds.next()) {
         (None | Some(""), None) => true,

@@ -9,8 +9,8 @@ use crate::data::country::Translations;
 use crate::http::error::{Problem, Source};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
-/// The language of a page: `lang`, else the first of `Accept-Language` that the country has, else the country's own. Accepts the
-/// codes of [`Country::language`](crate::data::country::Country::language).
+/// The language of a page: `lang`, else the country's language that `Accept-Language` prefers, else the country's main language.
+/// Accepts the codes of [`Country::language`](crate::data::country::Country::language).
 #[derive(Clone, Debug)]
 pub(crate) struct Language(Arc<Translations>);
 

@@ -33,8 +33,8 @@
 //! let builder = Siaga::builder().mount("/", routes![count_changes]);
 //! ```
 //!
-//! In your own guard, return [`Problem::outcome`](crate::http::error::Problem::outcome) from `from_request`, so that clients get its
-//! message.
+//! In your own guard, return [`Problem::outcome`](crate::http::error::Problem::outcome) from `from_request`, so that clients get
+//! the message of the problem.
 
 mod accept;
 mod alert_parameters;

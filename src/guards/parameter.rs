@@ -58,11 +58,11 @@ pub trait QueryParameter: Send + Sized {
     ///
     /// # Errors
     ///
-    /// Completes the sentence `"name" …`, such as `must be a whole number`. The response is then 400.
+    /// The end of the sentence `"name" …`, such as `must be a whole number`, for a response with 400.
     fn parse(value: Option<&str>, config: &Config) -> Result<Self, String>;
 }
 
-/// A [`QueryParameter`] of a request. An invalid or repeated value is 400.
+/// A [`QueryParameter`] of a request. The response to an invalid or repeated value is 400.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueryParam<P> {
     value: P,
@@ -112,7 +112,7 @@ pub trait PathParameter: Sized {
     const NAME: &'static str;
     /// The description in the OpenAPI document.
     const DESCRIPTION: &'static str;
-    /// The description of 404 on a path with this segment; `None` if it never causes 404.
+    /// The description of 404 on a path with this segment; `None` if the segment never causes 404.
     const MISSING: Option<&'static str>;
 
     /// Returns the JSON Schema of its values.
@@ -122,12 +122,12 @@ pub trait PathParameter: Sized {
     ///
     /// # Errors
     ///
-    /// Completes the sentence `"name" …`, such as `must be a whole number`. The response is then 400.
+    /// The end of the sentence `"name" …`, such as `must be a whole number`, for a response with 400.
     fn parse(text: &str) -> Result<Self, String>;
 }
 
-/// A [`PathParameter`] of a request. The route calls [`get`](Self::get), because Rocket would respond to an invalid segment with
-/// 422 and no message.
+/// A [`PathParameter`] of a request. The route calls [`get`](Self::get), which returns the problem of an invalid segment. Rocket
+/// itself would respond with 422 and no message.
 #[derive(Debug)]
 pub struct PathParam<P>(Result<P, Problem>);
 
@@ -136,7 +136,7 @@ impl<P> PathParam<P> {
     ///
     /// # Errors
     ///
-    /// 400, with the name of the segment and what it must be.
+    /// 400 if the segment is invalid. The message states what the segment must be.
     pub fn get(self) -> Result<P, Problem> {
         self.0
     }

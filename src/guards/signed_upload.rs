@@ -28,7 +28,7 @@ impl Part for SignedUpload {
         {
             operation.parameter(Parameter::query(name, description, text()).required());
         }
-        // Lists one name of each type: the others are accepted too, but confuse generated clients.
+        // List only one name of each type. The service accepts other names as well, but they would confuse generated clients.
         operation.body_media_types(ImageType::ALL.map(ImageType::media_type));
         operation.error(403, "The address does not permit this, or no longer.");
         operation.error(408, "The body arrived too slowly.");
@@ -40,7 +40,7 @@ impl Part for SignedUpload {
     }
 }
 
-/// Verifies the signature, that the address is unused, and the headers; then takes a slot for the upload.
+/// Verifies the signature and the headers, checks that the address is unused, and takes a slot for the upload.
 async fn admit_upload(request: &Request<'_>) -> Result<AdmittedUpload, Problem> {
     let images = managed::<Arc<CardImages>>(request)?;
     let query = Query::for_request(request);

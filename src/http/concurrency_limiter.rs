@@ -30,7 +30,7 @@ pub(crate) struct ConcurrencyPermit<K: Eq + Hash> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LimitReached {
-    /// The limit of the key, which is checked first, is exceeded.
+    /// The key has reached its limit, which is checked before the total.
     #[error("too many at once for one client")]
     PerKey,
     #[error("too many at once for this server")]
@@ -43,7 +43,7 @@ impl<K: Eq + Hash + Clone> ConcurrencyLimiter<K> {
         Self(Arc::new(Inner { total, counts: Mutex::new(counts) }))
     }
 
-    /// Takes a permit for a key, which may hold up to `limit`.
+    /// Takes a permit for a key. Fails if the key holds `limit` permits already, or if the total is reached.
     pub(crate) fn try_acquire(&self, key: K, limit: u32) -> Result<ConcurrencyPermit<K>, LimitReached> {
         let mut counts = self.counts();
         let in_use = counts.by_key.get(&key).copied().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Everything between Rocket and the routes: middleware, rate limits, caching headers and error responses. Knows no resource.
+//! Everything between Rocket and the routes: middleware, rate limits, caching headers and error responses. Depends on no
+//! particular resource.
 
 pub(crate) mod admission;
 pub(crate) mod concurrency_limiter;

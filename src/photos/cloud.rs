@@ -18,7 +18,7 @@ const KEY: &str = "siaga.images.url";
 
 pub(super) struct Cloud {
     pub(super) objects: Arc<dyn ObjectStore>,
-    /// `Some` if the storage receives uploads itself.
+    /// Signs upload addresses of the storage. `None` if this service receives the uploads instead.
     pub(super) signer: Option<Arc<dyn Signer>>,
 }
 
@@ -29,7 +29,7 @@ impl Cloud {
         url: &Url,
         settings: &Images,
     ) -> Result<Self, ConfigError> {
-        // The library has no cryptography provider, so one is installed. An error means that there is one already.
+        // `object_store` needs a cryptography provider for TLS. An error means that a provider is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         match scheme {
             ObjectStoreScheme::AmazonS3 => {
@@ -44,7 +44,8 @@ impl Cloud {
                 let builder = with_options(builder, settings, GoogleCloudStorageBuilder::with_config)?;
                 Ok(Self::with_signer(builder.build().map_err(invalid_url)?))
             }
-            // Azure accepts uploads only with a special header, and cannot sign the media type.
+            // This service receives uploads for Azure, which needs a special header for each upload and cannot sign the media
+            // type.
             #[cfg(feature = "azure")]
             ObjectStoreScheme::MicrosoftAzure => {
                 let builder = MicrosoftAzureBuilder::from_env().with_url(url.as_str()).with_retry(retry());

@@ -57,7 +57,8 @@ pub(crate) enum InvalidAddress {
 
 impl From<object_store::Error> for ImageError {
     fn from(error: object_store::Error) -> Self {
-        // Callers handle "not found" when they read an object. Elsewhere it means a missing bucket.
+        // `NotFound` becomes a failure of the storage, because it means a missing bucket here. Callers that read an object handle
+        // it before.
         Self::Storage(error.into())
     }
 }

@@ -12,13 +12,14 @@ use crate::telemetry::UploadStep;
 use crate::telemetry::causes;
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// Interval of searches while no uploads are expected. They find uploads that arrived while no server ran.
+/// Interval of searches while no uploads are expected, to find uploads that arrived while no server ran.
 const IDLE_INTERVAL: Duration = Duration::from_hours(1);
-/// Interval of searches if this service receives uploads. They find uploads that a crashed server did not record.
+/// Interval of searches if this service receives uploads, to find uploads that a crashed server did not record.
 const DIRECT_INTERVAL: Duration = Duration::from_mins(1);
 /// How long an upload may still arrive after its address expired.
 const GRACE: Duration = Duration::from_mins(5);
-/// How long until the store is queried again about an upload: it may have arrived while the card's previous upload was processed.
+/// How long until the finder offers the same upload to the store again, which may have been processing the card's previous
+/// upload.
 const RECHECK_AFTER: Duration = Duration::from_secs(10);
 /// An unrecorded upload of this age is orphaned: the server that received it has crashed.
 const ORPHAN_AGE: Duration = Duration::from_mins(1);
@@ -34,7 +35,7 @@ pub(super) struct Finder<'i> {
     failing: bool,
     /// The uploads of the last search, and when the store was last queried about each.
     seen: HashMap<String, (ObjectMeta, Instant)>,
-    /// Uploads that could not be deleted, and when that was last tried.
+    /// Uploads that could not be deleted, and the time of the last attempt.
     undeleted: HashMap<String, Instant>,
 }
 
@@ -50,7 +51,7 @@ impl<'i> Finder<'i> {
         }
     }
 
-    /// Searches without end. Repeated failures are logged once.
+    /// Searches forever. Of repeated failures, logs only the first.
     pub(super) async fn run(mut self) {
         loop {
             match self.search_if_due().await {
@@ -143,7 +144,8 @@ impl<'i> Finder<'i> {
         }
     }
 
-    /// Returns the upload that an object of this name may be.
+    /// Returns the upload that the object with this name contains; `None` if the name is invalid, or the store expects no upload
+    /// for it.
     async fn upload(&self, name: &str) -> Result<Option<Upload>, ImageError> {
         match &self.images.uploads {
             Uploads::Direct => Ok(names::parse_upload(name).map(|(upload, _)| upload)),

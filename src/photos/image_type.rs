@@ -12,7 +12,7 @@ pub(crate) enum ImageType {
 impl ImageType {
     pub(crate) const ALL: [Self; 4] = [Self::Jpeg, Self::Png, Self::Webp, Self::Gif];
 
-    /// The names by which clients send an image type: the media types, then other names of JPEG and PNG in use.
+    /// The names that clients use for image types: first the media types, then other common names of JPEG and PNG.
     pub(crate) const NAMES: [(&str, Self); 7] = [
         ("image/jpeg", Self::Jpeg),
         ("image/png", Self::Png),

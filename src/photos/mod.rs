@@ -1,9 +1,9 @@
 //! Images of cards: from the signed upload address to the small, upright photo on the map.
 //!
-//! A cloud storage signs upload addresses and receives uploads itself; for a folder or the memory, this service does both. An
-//! upload is never published itself: a [`Worker`] makes a photo from it ([`photo`]) and publishes the photo. Only then does the
-//! report of the card link to it. The store records the progress of each image ([`ImageStore`](crate::stores::ImageStore)), so
-//! that any server can continue.
+//! Clients upload either to a cloud storage, by a presigned address, or to this service, by an address that it signs itself. The
+//! upload stays private: a [`Worker`] makes a photo from it ([`photo`]) and publishes the photo. Only then does the card's report
+//! link to the photo. The store records the progress of each image ([`ImageStore`](crate::stores::ImageStore)), so that any
+//! server can continue.
 
 mod cloud;
 mod error;
@@ -70,7 +70,7 @@ pub(crate) struct CardImages {
     received: Notify,
     slots: ConcurrencyLimiter<Upload>,
     client_slots: ConcurrencyLimiter<Client>,
-    /// The most concurrent uploads of one client.
+    /// The maximum number of concurrent uploads of one client.
     per_client: u32,
 }
 
@@ -86,7 +86,8 @@ pub(crate) struct UploadTarget {
     /// Accepts one `PUT` of an image of the requested type, within [`UPLOAD_LIFETIME`].
     pub(crate) signed_request: String,
     pub(crate) url: String,
-    /// The `Content-Type` that the storage requires; `None` if this service is the receiver, which accepts any name of the type.
+    /// The `Content-Type` that the storage requires. `None` if this service receives the upload, because it accepts all names of
+    /// the type.
     pub(crate) content_type: Option<&'static str>,
 }
 
@@ -130,7 +131,8 @@ impl CardImages {
         })
     }
 
-    /// Checks whether the storage responds, and whether a folder is writable. The service can serve reads without the storage.
+    /// Checks whether the storage responds, and whether a folder is writable. The check is optional: reads work without the
+    /// storage.
     pub(crate) async fn readiness(&self) -> Check {
         let check = async {
             match time::timeout(READINESS_TIMEOUT, self.storage.is_available()).await {
@@ -141,7 +143,8 @@ impl CardImages {
         Check::run("images", "the storage of images cannot be reached or written to", check).await.optional()
     }
 
-    /// Expects the image of a card and returns where to upload it. With `early`, the report of the card may come later.
+    /// Records that the image of a card is expected, and returns where to upload it. With `early`, the card need not have a
+    /// report yet.
     pub(crate) async fn expect_upload(
         &self,
         card: &CardId,

@@ -16,17 +16,18 @@ pub(super) fn published_card(name: &str) -> Option<CardId> {
     name.strip_suffix(PHOTO).and_then(decode_card)
 }
 
-/// Returns the name of an upload that the storage receives: one per card, because the storage knows neither turn nor suffix.
+/// Returns the name of an upload that the storage receives itself. All uploads of a card have the same name.
 pub(super) fn presigned(card: &CardId) -> String {
     card_part(card)
 }
 
-/// Returns the name of an upload that this service receives, with a unique suffix.
+/// Returns the name of an upload that this service receives. `end` is a random suffix in the storage, or the extension in an
+/// address.
 pub(super) fn upload(upload: &Upload, end: &str) -> String {
     format!("{}.{}.{end}", card_part(&upload.card), upload.turn)
 }
 
-/// Splits the name into the upload and its ending; `None` unless the turn is a number in canonical form.
+/// Splits the name into the upload and its ending. `None` if the name is malformed, for example if the turn has a leading zero.
 pub(super) fn parse_upload(name: &str) -> Option<(Upload, &str)> {
     let (card, rest) = name.split_once('.')?;
     let (turn, end) = rest.split_once('.')?;

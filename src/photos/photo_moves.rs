@@ -11,15 +11,16 @@ use crate::telemetry::causes;
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const MOVE_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long a server reserves a photo. After a failure, moving the photo is tried again when the lease ends.
+/// How long a server reserves the move of a photo. After a failure, a server tries the move again when the lease ends.
 const LEASE: Duration = Duration::from_secs(30);
-/// Concurrent moves. Several, because most of the time is spent waiting for the storage.
+/// The number of concurrent moves. More than one, because a move mostly waits for the storage.
 const CONCURRENCY: usize = 4;
 /// Retry interval while another server moves the photo.
 const CONFLICT_RETRY: Duration = Duration::from_millis(20);
 
 impl CardImages {
-    /// Moves the photo of a hidden or restored report within the time of a request. If that fails, a worker retries it.
+    /// Moves the photo of a hidden or restored report, within the time limit of a request. If the move fails, a worker retries
+    /// it.
     pub(crate) async fn move_photo_of(&self, report: ReportKey) {
         let take = async {
             loop {
@@ -48,7 +49,8 @@ impl CardImages {
     pub(super) async fn move_photos(&self) {
         let mut settled: Option<(Revision, Instant)> = None;
         loop {
-            // Each new move changes the revision, so moves are queried less often while it stays the same.
+            // Each new move changes the revision of the reports. While the revision stays the same, look for moves only once per
+            // lease.
             if let Ok(revision) = self.store.revision(Resource::Reports).await
                 && settled.is_none_or(|(last, at)| last != revision || at.elapsed() >= LEASE)
             {
@@ -100,7 +102,7 @@ impl CardImages {
         let Some(card) = names::published_card(photo) else { return Ok(()) };
         match &self.uploads {
             Uploads::Presigned(_) => Ok(self.storage.delete_upload(&names::presigned(&card)).await?),
-            // The names of uploads have random suffixes.
+            // List the uploads, because their names have random suffixes.
             Uploads::Direct => {
                 self.storage
                     .delete_uploads(|name| {

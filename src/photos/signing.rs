@@ -8,7 +8,7 @@ use crate::http::quotas::Client;
 use crate::model::{CardId, SenderHash, Upload};
 use crate::stores::Store;
 
-/// The claims of a signed upload address: one image of one type, until it expires.
+/// What a signed upload address permits: to upload one image of one type until the address expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UploadPermit {
     pub(super) upload: Upload,
@@ -78,7 +78,7 @@ impl SigningKey {
         is_canonical && hmac::verify(&self.key, self.message(permit).as_bytes(), &bytes).is_ok()
     }
 
-    /// Returns the photo token of a card: HMAC over a text that is never a [`message`](Self::message).
+    /// Returns the photo token of a card: an HMAC over a text that is never the [`message`](Self::message) of an upload address.
     pub(super) fn photo_token(&self, card: &CardId) -> String {
         hex::encode(hmac::sign(&self.key, photo_message(card).as_bytes()))
     }

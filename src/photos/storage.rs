@@ -28,19 +28,20 @@ const UPLOADS: &str = "uploads";
 /// The private folder of hidden photos, inside the published folder.
 pub(crate) const HIDDEN: &str = "hidden";
 const WRITE_BUFFER: usize = 1 << 20;
-/// Bytes of the write probe: a block of most file systems.
+/// The size of the write probe in bytes: one block of most file systems.
 const PROBE_SIZE: usize = 4 << 10;
 
-/// The objects below one address: uploads in `uploads`, hidden photos in `hidden`, and published images.
+/// The objects below the address of the storage: uploads in `uploads`, hidden photos in `hidden`, and published photos at the
+/// top.
 #[derive(Clone, Debug)]
 pub(super) struct Storage {
     objects: Arc<dyn ObjectStore>,
     root: Path,
     /// `Some` if the storage is a folder.
     folder: Option<PathBuf>,
-    /// Held during a write probe.
+    /// Limits write probes to one at a time.
     probe_permit: Arc<Semaphore>,
-    /// `Some` if the storage receives uploads itself.
+    /// Signs upload addresses of the storage. `None` if this service receives the uploads instead.
     pub(super) signer: Option<Arc<dyn Signer>>,
     /// Attributes of published images, for a storage that serves them itself.
     attributes: Attributes,
@@ -108,7 +109,7 @@ impl Storage {
         created.map_err(io::Error::other)?
     }
 
-    /// Returns a writer. The upload appears once the writer is shut down.
+    /// Returns a writer for an upload, which appears in the storage once the writer is shut down.
     pub(super) fn upload_writer(&self, name: &str) -> BufWriter {
         BufWriter::with_capacity(Arc::clone(&self.objects), self.upload(name), WRITE_BUFFER)
             .with_max_concurrency(1)
@@ -165,7 +166,7 @@ impl Storage {
         self.objects.put_opts(&self.published(name), image.into(), options).await.map(drop)
     }
 
-    /// Hides a published photo, if there is one. Only the owner of a folder can read hidden photos.
+    /// Hides a published photo, if there is one. In a folder, hidden photos are readable only by the folder's owner.
     pub(super) async fn hide_photo(&self, name: &str) -> std::result::Result<(), ImageError> {
         let public = self.published(name);
         if let Some(folder) = &self.folder {
@@ -235,7 +236,7 @@ pub(crate) fn make_private(folder: &std::path::Path) -> io::Result<()> {
     {
         use std::os::unix::fs::PermissionsExt;
         if fs::metadata(folder)?.permissions().mode() & 0o077 != 0 {
-            // Fails for a folder that belongs to another user, which is left unchanged.
+            // Fails for a folder that belongs to another user. Such a folder keeps its permissions.
             let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
         }
     }

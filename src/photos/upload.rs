@@ -14,9 +14,9 @@ use crate::model::{CardId, Upload};
 use crate::stores::StoreError;
 use crate::telemetry::UploadStep;
 
-/// Concurrent uploads to one address: a stalled one, and the client's retry.
+/// The maximum number of concurrent uploads to one address: a stalled upload and the client's retry.
 const MAX_PER_ADDRESS: u32 = 2;
-/// The minimum rate in bytes per second: that of a phone with 32 kbit/s.
+/// The minimum rate of an upload in bytes per second. A phone with 32 kbit/s reaches it.
 const MIN_RATE: f64 = 4_096.0;
 /// The rate is averaged over this time, or over `limits.timeout` if shorter. An upload is read in pieces; each has this time to
 /// arrive.
@@ -33,7 +33,7 @@ pub(crate) struct AdmittedUpload {
 }
 
 impl AdmittedUpload {
-    /// Sets the expected length, because a dropped connection can look like the end of the body.
+    /// Sets the expected length of the body. Without a length, a dropped connection can look like the end of the body.
     pub(crate) fn with_length(self, length: Option<u64>) -> Self {
         Self { length, ..self }
     }
@@ -106,8 +106,8 @@ impl CardImages {
         Ok(AdmittedUpload { permit, length: None, _slot: slot, _client_slot: client_slot })
     }
 
-    /// Receives an upload. It appears in the storage only when complete. Exactly one of several uploads to one address is
-    /// accepted.
+    /// Receives an upload, which appears in the storage only when complete. Accepts exactly one of several uploads to one
+    /// address.
     ///
     /// Buffers about 1 MiB. The upload must arrive at 4 KiB/s or more, averaged over `limits.timeout` or a minute, whichever is
     /// shorter. If it is too large, too slow or incomplete, nothing is stored, and the address can be used again.
@@ -129,7 +129,7 @@ impl CardImages {
         Err(ImageError::InvalidAddress(InvalidAddress::Used))
     }
 
-    /// Fails if the client is too slow, or if the body is too large or not of the given length.
+    /// Writes the body to the storage. Fails if the client is too slow, or if the body is too large or not of the given length.
     async fn store_body(
         &self,
         name: &str,
@@ -160,7 +160,7 @@ impl CardImages {
         match copied.unwrap_or(Err(ImageError::TooSlow)) {
             Ok(()) => writer.shutdown().await.map_err(storage_error),
             Err(error) => {
-                // If this fails, dropping the writer discards the rest.
+                // Ignore a failure: dropping the writer discards the rest.
                 let _ = writer.abort().await;
                 Err(error)
             }

@@ -17,13 +17,13 @@ use crate::stores::{StoreError, TakenUpload};
 use crate::telemetry::UploadStep;
 use crate::telemetry::causes;
 
-/// Interval of polling without a notification.
+/// How often a worker polls the store if nothing wakes it.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// How long an upload stays reserved without renewal. After a crash, an image is delayed by this time.
 const LEASE: Duration = Duration::from_secs(5);
 const LEASE_RENEWAL: Duration = Duration::from_secs(1);
 const STORAGE_TIMEOUT: Duration = Duration::from_mins(1);
-/// Attempts for each upload, over more than an hour in total.
+/// The maximum number of attempts for each upload. Together they take more than an hour.
 const MAX_ATTEMPTS: u32 = 10;
 const MAX_BACKOFF: Duration = Duration::from_mins(15);
 /// The maximum number of uploads processed concurrently. Each takes a CPU, and memory as described in [`photo`].
@@ -52,7 +52,7 @@ impl From<ImageError> for Failure {
     }
 }
 
-/// Whether the store does not have the card; other errors are returned.
+/// Whether the store has no such card. Returns any other error of the store.
 fn is_missing<T>(card: Result<T, StoreError>) -> Result<bool, ImageError> {
     match card {
         Ok(_) => Ok(false),
@@ -80,7 +80,7 @@ impl Worker {
         join3(join_all(workers), Finder::new(&self.images).run(), self.images.move_photos()).await;
     }
 
-    /// Processes waiting uploads one after another, without end.
+    /// Processes waiting uploads one after another, forever.
     async fn process_uploads(&self) {
         loop {
             match self.images.store.take_upload(LEASE).await {
@@ -96,7 +96,8 @@ impl Worker {
         }
     }
 
-    /// Publishes the upload while its lease is renewed. Temporary failures are retried until [`MAX_ATTEMPTS`].
+    /// Publishes an upload, and renews its lease meanwhile. After a temporary failure, a worker retries, up to [`MAX_ATTEMPTS`]
+    /// times.
     async fn process(&self, taken: &TakenUpload) {
         let result = select! {
             result = self.publish(taken) => result,
@@ -132,7 +133,7 @@ impl Worker {
         let (file, meta) = time::timeout(STORAGE_TIMEOUT, self.read(object)).await.map_err(timed_out)??;
         let permanent = |reason| Failure::Permanent(reason, Some(meta.clone()));
         let max_side = images.max_side;
-        // Cannot be cancelled; the decoding limits bound its time.
+        // This task cannot be cancelled, but the decoding limits bound its time.
         let prepared = spawn_blocking(move || photo::prepare(&file, max_side)).await;
         let photo = prepared
             .map_err(|_panic| permanent("it cannot be decoded".to_owned()))?
@@ -150,7 +151,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Reads the upload and its metadata; a file that is too large fails for good.
+    /// Reads the upload and its metadata. Fails permanently if the file is too large.
     async fn read(&self, object: &str) -> Result<(Vec<u8>, ObjectMeta), Failure> {
         let object = self.images.storage.read_upload(object).await?;
         let meta = object.meta.clone();
@@ -161,7 +162,7 @@ impl Worker {
         Ok((object.bytes().await.map_err(ImageError::from)?.into(), meta))
     }
 
-    /// Renews the lease periodically, without end.
+    /// Renews the lease periodically, forever.
     async fn renew_lease(&self, taken: &TakenUpload) {
         loop {
             time::sleep(LEASE_RENEWAL).await;

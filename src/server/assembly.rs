@@ -140,7 +140,7 @@ impl Builder {
         })
     }
 
-    /// Checks that, if the interface is also mounted at `/`, no other mount path begins like the path of a resource.
+    /// If the interface is mounted at `/`, checks that no other mount path has the same first segment as a resource.
     pub(super) fn check_mount_paths(&self, config: &Config) -> Result<(), BuildError> {
         let first = |path: &str| path.split('/').nth(1).unwrap_or_default().to_owned();
         if config.mount_paths().all(|path| path != "/") {
@@ -157,7 +157,7 @@ impl Builder {
         }
     }
 
-    /// Returns all routes below the base path: the service's own and the added ones.
+    /// Returns all routes below the base path: the service's own routes and those added to the builder.
     pub(super) fn interface(&self) -> Result<Vec<Described>, BuildError> {
         let mut interface = routes::all();
         for (path, described) in &self.routes {
@@ -178,7 +178,8 @@ impl Builder {
     }
 }
 
-/// Replaces Rocket's shield, because `ResponseHeaders` sets HSTS. With TLS, Rocket would otherwise add HSTS itself and warn.
+/// Returns a shield that replaces Rocket's default, because `ResponseHeaders` sets these headers. With TLS, the shield enables
+/// HSTS, because Rocket would otherwise enable HSTS itself with a warning.
 fn shield(figment: &Figment) -> Shield {
     let has_tls = rocket::Config::try_from(figment).is_ok_and(|config| config.tls_enabled());
     if has_tls { Shield::new().enable(Hsts::default()) } else { Shield::new() }

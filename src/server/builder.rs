@@ -76,7 +76,7 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// Uses the configuration `figment` instead. A reload keeps its values.
+    /// Uses `figment` instead of `Rocket.toml` and the environment. A reload keeps its values.
     #[must_use]
     pub fn figment(self, figment: Figment) -> Self {
         self.figment_from(move || figment.clone())
@@ -125,7 +125,7 @@ impl Builder {
 
     /// Adds routes at a path below the base path: `/` or `/warnings`.
     ///
-    /// They are counted, logged and rate-limited like the service's own, and may use its [guards](crate::guards) and managed
+    /// The service counts, logs and rate-limits these routes like its own. They may use its [guards](crate::guards) and managed
     /// state, such as `Arc<dyn Store>`. Unsupported methods get 405. Startup fails if the service has a route with the same path
     /// and method. The OpenAPI document lists the routes, and their parameters and responses if they are
     /// [`described!`](crate::described).
@@ -255,7 +255,7 @@ impl Builder {
         Ok(opened.map_err(BuildError::Store)?.store)
     }
 
-    /// Returns a format by name, enabled or not. Reads no other template.
+    /// Returns a format by name, even if it is not enabled. Reads only the template of this format.
     pub(crate) fn format_to_try(
         &self,
         config: &Config,
@@ -286,7 +286,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// If the configuration is invalid, if the store cannot open, and [`BuildError::NoKeys`] if it persists data but no API keys.
+    /// If the configuration is invalid or the store cannot open. [`BuildError::NoKeys`] if the store persists data but no API
+    /// keys.
     pub async fn open_persistent_store(&self) -> Result<Arc<dyn Store>, BuildError> {
         let store = self.open_shared().await?;
         // Keys in the memory of this process would be lost when it ends.

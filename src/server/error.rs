@@ -29,7 +29,7 @@ pub enum LaunchError {
         /// The cause.
         error: io::Error,
     },
-    /// The store failed for good.
+    /// The store failed permanently.
     #[error("{0}")]
     Store(OpenError),
     /// The server cannot listen on the port that redirects to HTTPS.

@@ -38,7 +38,7 @@ struct ShutdownEvents {
 }
 
 impl Siaga {
-    /// Serves until it is stopped, or the store fails for good.
+    /// Serves until it is stopped, or the store fails permanently.
     ///
     /// SIGTERM, SIGINT and Rocket's own [`Shutdown`](rocket::Shutdown) stop it: it accepts no new connections, finishes the
     /// requests in progress, runs every shutdown fairing to its end, closes the store, and returns. Requests and fairings that
@@ -74,7 +74,7 @@ impl Siaga {
                 () = shutdown.clone() => break None,
                 error = &mut failure => break Some(error),
                 signal = signals.next() => match signal {
-                    // A reload that is already pending will see the new configuration.
+                    // If a reload is pending already, drop this one: the pending reload will read the new configuration.
                     Signal::Reload => drop(reloading.try_send(())),
                     Signal::End => break None,
                 },
@@ -162,8 +162,8 @@ fn with_shutdown_events(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Bu
 
 /// Waits until Rocket has run all shutdown fairings.
 ///
-/// Rocket runs them concurrently and does not report their end, but closes its listening socket right after the last one. If
-/// another program takes the port at that moment, this function waits until the caller's timeout.
+/// Rocket runs them concurrently and does not report their end, but closes its listening socket right after the last one. So this
+/// function waits until the port is free. If another program takes the port at that moment, it waits until the caller's timeout.
 async fn fairings_have_run(started: oneshot::Receiver<SocketAddr>) {
     let Ok(address) = started.await else { return };
     while !is_free(address) {

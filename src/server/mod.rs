@@ -40,7 +40,7 @@ pub struct Siaga {
     /// The formats of the server.
     pub formats: FormatRegistry,
     pub(crate) key: Option<Secret>,
-    /// Resolves if the store fails for good.
+    /// Resolves if the store fails permanently.
     pub failure: Option<BoxFuture<'static, OpenError>>,
     /// Reloads the configuration.
     pub(crate) reloading: Reloader,

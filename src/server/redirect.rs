@@ -63,7 +63,7 @@ impl Redirect {
     }
 }
 
-/// Answers one request and closes the connection.
+/// Responds to one request and closes the connection.
 async fn respond(connection: TcpStream, origin: &str) -> hyper::Result<()> {
     let service = service_fn(async |request: hyper::Request<_>| {
         Ok::<_, Infallible>(redirect_to(origin, request.uri()))

@@ -38,7 +38,7 @@ impl Reload for Authenticator {
     }
 
     fn reload(&self, config: &Config) {
-        // The files are read again, and may have changed since the check.
+        // This can fail after a successful check: it reads the files again, and they may have changed since.
         if let Err(error) = self.update(config.auth.clone()) {
             tracing::error!("credentials stay as they were: {error}");
         }
@@ -92,7 +92,7 @@ impl Reloader {
     /// If the configuration is invalid, or its file is now empty or missing. Then nothing changes.
     pub fn reload(&self) -> Result<Vec<String>, BuildError> {
         let builder = Builder { figment: (self.builder.source)(), ..self.builder.clone() };
-        // Some editors truncate a file before they write it. Reading it then would lose every key.
+        // Some editors truncate a file before they write it. Reading such an empty file would lose every key.
         if let Some(file) = Config::file(&self.builder.figment)
             && Config::file(&builder.figment).is_none()
         {
@@ -116,8 +116,8 @@ impl Reloader {
         Ok(fixed)
     }
 
-    /// Starts a thread that reloads at each trigger, because reading files and testing templates can be slow. Triggers during a
-    /// reload are merged into one.
+    /// Starts a thread that reloads at each trigger. Reading files and testing templates would block an async task for too long.
+    /// Triggers during a reload are merged into one.
     pub(super) fn start(self) -> io::Result<SyncSender<()>> {
         let (trigger, triggers) = mpsc::sync_channel(1);
         let runtime = Handle::current();
@@ -131,7 +131,7 @@ impl Reloader {
         Ok(trigger)
     }
 
-    /// Warns about changed keys that apply only after a restart. After an error, the configuration is kept.
+    /// Reloads, and warns about changed keys that apply only after a restart. After an error, keeps the configuration.
     fn reload_and_log(&self) {
         match self.reload() {
             Ok(fixed) if fixed.is_empty() => tracing::info!("the configuration was read again"),

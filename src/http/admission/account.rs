@@ -5,7 +5,7 @@ use rocket::Request;
 use crate::auth::OwnQuota;
 use crate::http::quotas::{Client, QuotaState, Quotas, TooMany};
 
-/// The quota against which a request counts. Clones belong to the same request.
+/// The client and the quota against which a request counts. Clones share the latest state of the quota.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
     quotas: Arc<Quotas>,
@@ -36,8 +36,8 @@ impl Account {
         counted.map(drop)
     }
 
-    /// Charges the additional cost of a request as `requests` more requests, of which `before` were charged earlier. Charges at
-    /// most half of a burst in total, so that a client with few other requests can still send the most expensive one.
+    /// Charges an expensive request as `requests` more requests, minus the `before` that earlier calls have charged. Charges at
+    /// most half of a burst in total, so that a client with few other requests can still send the most expensive request.
     pub(crate) fn charge(&self, before: u32, requests: u32) -> Result<(), TooMany> {
         if let Some(quota) = self.quotas.charge(&self.client, self.quota, before, requests)? {
             self.set_quota_state(Some(quota));

@@ -63,7 +63,7 @@ fn single_header<'r>(request: &'r Request<'_>, name: &str) -> Result<Option<&'r 
     }
 }
 
-/// Whether the value is `Bearer` without a token, which scripts send if their variable is unset.
+/// Whether the value is `Bearer` without a token. Scripts send it if the variable with their token is unset.
 fn lacks_token(value: &str) -> bool {
     let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
     scheme.eq_ignore_ascii_case("Bearer") && ["", "null", "undefined"].contains(&token.trim_start())

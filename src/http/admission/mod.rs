@@ -27,9 +27,9 @@ use crate::model::duration::whole_seconds;
 
 /// Decides for every request whether it is admitted.
 ///
-/// A guard could be forgotten in a route, and would not run for paths without a route or for a wrong method. Instead, the path of
-/// a rejected request is replaced by [`REJECTED_PATH`](Self::REJECTED_PATH), whose routes respond with the [`RejectionResponse`]
-/// to any method.
+/// Runs before routing, and replaces the path of a rejected request by [`REJECTED_PATH`](Self::REJECTED_PATH). The routes of that
+/// path send the [`RejectionResponse`], whatever the method. A request guard is not enough: a route could omit the guard, and
+/// Rocket runs no guards for an unknown path or a wrong method.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Admission;
 
@@ -43,7 +43,7 @@ pub(crate) enum RejectionResponse {
 
 #[derive(Debug, Default)]
 struct Outcome {
-    /// The state of the address's fuse, if the fuse is used up.
+    /// The state of the address's fuse (its hard limit of requests per second), if the fuse is used up.
     fuse_state: Option<QuotaState>,
     account: Option<Account>,
     rejection: Option<RejectionResponse>,
@@ -53,12 +53,12 @@ impl Admission {
     /// The path of rejected requests. The colons distinguish it from every base address.
     pub(crate) const REJECTED_PATH: &'static str = "/:diverted:";
 
-    /// Health checks are not counted.
+    /// The path of health checks, which no quota counts.
     const HEALTH: &'static str = "/health";
-    /// Requests for the metrics are not counted if they need a token.
+    /// The path of the metrics. No quota counts requests for the metrics if they need a token.
     const METRICS: &'static str = "/metrics";
 
-    /// Decides about a request, and replaces the path of a rejected one.
+    /// Decides whether a request is admitted, and replaces its path if it is rejected.
     pub(crate) fn decide(request: &mut Request<'_>) {
         let is_rejected = request.local_cache(|| outcome(request)).rejection.is_some();
         if is_rejected && let Ok(path) = Origin::parse(Self::REJECTED_PATH) {
@@ -66,7 +66,8 @@ impl Admission {
         }
     }
 
-    /// Counts a request that Rocket could not read, for which no fairing runs; returns the 429 if it exceeds the rate limit.
+    /// Counts a request that Rocket could not read, because Rocket runs no fairing for it. Returns a 429 if the request exceeds
+    /// the rate limit.
     pub(crate) fn rate_limit_problem(request: &Request<'_>) -> Option<Problem> {
         match &request.local_cache(|| outcome(request)).rejection {
             Some(RejectionResponse::TooMany(problem, _)) => Some(problem.clone()),
@@ -106,7 +107,7 @@ impl Admission {
 }
 
 impl Account {
-    /// Returns the account of this request; `None` if it is not counted.
+    /// Returns the account of a request; `None` if no quota counts the request.
     pub(crate) fn for_request(request: &Request<'_>) -> Option<Self> {
         request.local_cache(Outcome::default).account.clone()
     }
@@ -118,7 +119,8 @@ impl RejectionResponse {
     }
 }
 
-/// Counts the request; requests without a client and to uncounted paths are always admitted.
+/// Counts the request and decides about it. Requests without a client address, and requests for exempt paths, are admitted and
+/// not counted.
 fn outcome(request: &Request<'_>) -> Outcome {
     let (Ok(quotas), Ok(config)) = (managed::<Arc<Quotas>>(request), managed::<Config>(request)) else {
         return Outcome::default();
@@ -147,7 +149,7 @@ fn outcome(request: &Request<'_>) -> Outcome {
     Outcome { fuse_state: None, account: Some(account), rejection }
 }
 
-/// Returns the account of a valid credential, otherwise that of the address.
+/// Returns the account of the credential if the request has a valid one, otherwise the account of the address.
 fn account(request: &Request<'_>, quotas: &Arc<Quotas>, address: IpAddr) -> Account {
     match Caller::for_request(request) {
         Ok(Caller(Some(credential))) => {
@@ -158,7 +160,8 @@ fn account(request: &Request<'_>, quotas: &Arc<Quotas>, address: IpAddr) -> Acco
     }
 }
 
-/// Whether requests for the path are exempt from quotas. Paths below `base` never are.
+/// Whether requests for the path are exempt from quotas. If the mount path `base` lies below an exempt path, nothing below that
+/// path is exempt.
 fn is_uncounted(path: &str, base: &str, metrics_need_token: bool) -> bool {
     let below = |path: &str, root: &str| {
         path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

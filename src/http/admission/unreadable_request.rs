@@ -18,7 +18,8 @@ pub(crate) fn unreadable_request_catchers() -> Vec<Catcher> {
     catchers![refuse]
 }
 
-/// Counts an unreadable request against the rate limit of its address, and rejects it. Renders any other 400.
+/// Counts an unreadable request against the rate limit of its address, and rejects it. Renders the usual problem for any other
+/// 400.
 #[catch(400)]
 fn refuse(status: Status, request: &Request<'_>) -> CaughtRequest {
     match UnreadablePart::for_request(request) {
@@ -39,7 +40,7 @@ impl<'r> Responder<'r, 'static> for CaughtRequest {
     fn respond_to(self, request: &'r Request<'_>) -> Result<'static> {
         match self {
             Self::Readable(problem) => problem.respond_to(request),
-            // The middleware does this for all other requests.
+            // The middleware takes these steps for all readable requests.
             Self::Unreadable(problem) => {
                 let mut response = problem.respond_to(request)?;
                 count_response(request, response.status(), 0);
@@ -53,7 +54,7 @@ impl<'r> Responder<'r, 'static> for CaughtRequest {
     }
 }
 
-/// Returns 404 or 405 for a method that Rocket does not know, depending on the routes of the path.
+/// Returns 400 for an unreadable target. For an unknown method, returns 405 if a route has the path, otherwise 404.
 fn problem(request: &Request<'_>, part: UnreadablePart) -> Problem {
     if part == UnreadablePart::Target {
         return Problem::unreadable_target();
@@ -63,7 +64,7 @@ fn problem(request: &Request<'_>, part: UnreadablePart) -> Problem {
     matching.sort_by_key(|route| parameter_count(route));
     let Some(best) = matching.first() else { return Problem::not_found("this resource") };
     let at_path = matching.iter().filter(|route| shape(route.uri.path()) == shape(best.uri.path()));
-    // Routes for unsupported methods have no names.
+    // Routes that respond to unsupported methods have no names. Exclude them.
     let methods: Vec<Method> =
         at_path.filter(|route| route.name.is_some()).map(|route| route.method).collect();
     Problem::method_not_allowed(&allow_header(&methods))

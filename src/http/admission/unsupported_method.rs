@@ -12,7 +12,7 @@ use rocket::{Data, Route};
 use crate::http::error::Problem;
 use crate::openapi::shape;
 
-/// The methods that a client can send, except HEAD: Rocket serves it wherever it serves GET.
+/// The methods that a client can send, except HEAD, because Rocket handles HEAD requests with the routes for GET.
 pub(super) const METHODS: [Method; 8] = [
     Method::Get,
     Method::Put,
@@ -24,7 +24,7 @@ pub(super) const METHODS: [Method; 8] = [
     Method::Patch,
 ];
 
-/// Returns routes for all methods that the `known` routes do not support, on each of their paths.
+/// Returns, for each path of the `routes`, routes for all methods that the path does not support.
 pub(crate) fn unsupported_method_routes<'a>(routes: impl Iterator<Item = &'a Route>) -> Vec<Route> {
     let mut paths: BTreeMap<String, (&str, Vec<Method>)> = BTreeMap::new();
     for route in routes {
@@ -41,7 +41,7 @@ pub(crate) fn unsupported_method_routes<'a>(routes: impl Iterator<Item = &'a Rou
         .collect()
 }
 
-/// Lists the methods in a fixed order. `GET` implies `HEAD`; `OPTIONS` is always allowed.
+/// Returns the value of `Allow`: the methods in a fixed order. `GET` implies `HEAD`; `OPTIONS` is always allowed.
 pub(super) fn allow_header(methods: &[Method]) -> String {
     const ORDER: [Method; 7] = [
         Method::Get,
@@ -75,7 +75,7 @@ impl Handler for UnsupportedMethod {
 }
 
 impl UnsupportedMethod {
-    /// Allows any origin and header, and the methods of the path. Browsers may cache this for a day.
+    /// Responds to a preflight request: allows any header and the methods of the path. Browsers may cache the response for a day.
     fn preflight<'r>(&self, request: &Request<'_>) -> Response<'r> {
         let headers = request.headers().get_one("Access-Control-Request-Headers");
         Response::build()

@@ -7,22 +7,24 @@ use crate::model::duration::whole_seconds;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CacheControl {
     NoStore,
-    /// Any cache may store the response, but must revalidate it before each reuse, unless shared caches are configured.
+    /// Any cache may store the response, but must revalidate it before each reuse. Shared caches that are configured may reuse it
+    /// for their configured time.
     Revalidate(ContentClass),
-    /// Only shared caches may reuse the response, until the next tick of the changes.
+    /// Shared caches may reuse the response for this time, until the service publishes new changes to them. No other cache may.
     UntilTick(Duration),
     /// Any cache may reuse the response for a day, because its address contains its version.
     Versioned,
-    /// Any cache may reuse the response for five minutes, unless shared caches are configured.
+    /// Any cache may reuse the response for five minutes. If shared caches are configured, only they may reuse it, for their
+    /// configured time.
     Photo,
 }
 
 /// Decides how long shared caches may reuse a response while the service is down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ContentClass {
-    /// Contains nothing that can be hidden.
+    /// Contains neither reports nor photos.
     WithoutReports,
-    /// May contain reports or photos, which can be hidden, so caches drop it soon.
+    /// May contain reports or photos, which officers can hide later, so caches may reuse it only for a short time.
     MayHaveReports,
 }
 

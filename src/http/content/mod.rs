@@ -42,7 +42,7 @@ impl Content {
         Self { bytes: bytes.into(), tag: OnceLock::new(), encodings: Default::default() }
     }
 
-    /// Creates a content for the cache: releases spare memory, and computes the tag at once, which reads every byte.
+    /// Creates a content for the cache: releases spare memory, and hashes all bytes immediately to compute the entity tag.
     #[must_use]
     pub fn with_tag(mut bytes: Vec<u8>) -> Self {
         // Shrinking a nearly full buffer is not worth a copy.
@@ -62,8 +62,8 @@ impl Content {
         }
     }
 
-    /// Returns the coding that must be finished before the client's preferred representation can be sent: the one with the
-    /// highest weight; if several are equal, the one with the smaller result. `None` if there is nothing to wait for.
+    /// Returns the compressing coding that the client prefers, if its result is not ready yet. The client prefers the highest
+    /// weight; of equal weights, the coding with the smaller result wins. `None` if the response can be sent without waiting.
     #[must_use]
     pub(crate) fn missing_encoding(&self, accepted: AcceptedEncodings) -> Option<ContentEncoding> {
         if self.bytes.len() < Self::MIN_COMPRESSED_SIZE {
@@ -125,8 +125,8 @@ impl Content {
     }
 
     /// Returns the strong entity tag of a representation (RFC 9110 §8.8.3). Tags are equal only for equal bytes in the same
-    /// coding. Another version of the service may compress the same bytes differently under the same tag; this is harmless,
-    /// because the service serves no ranges, so no client can join parts of different representations.
+    /// coding. Another version of the service may compress the same bytes differently under the same tag. This is harmless,
+    /// because the service ignores range requests, so clients never join parts of two representations.
     ///
     /// The first call hashes the bytes.
     #[must_use]
@@ -171,8 +171,8 @@ impl Content {
     }
 
     pub(crate) fn tag(&self) -> &str {
-        // Reports contain text from anyone, who could craft two bodies with the same simple checksum. BLAKE3 prevents that in a
-        // third of the time of SHA-256, which takes longer than writing a map does.
+        // Use a cryptographic hash: anyone can send reports, and could craft two bodies with the same simple checksum. BLAKE3
+        // takes a third of the time of SHA-256. SHA-256 would take longer than writing a map.
         self.tag.get_or_init(|| hex::encode(&blake3::hash(&self.bytes).as_bytes()[..16]))
     }
 }

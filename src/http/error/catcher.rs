@@ -16,7 +16,7 @@ fn problem(status: Status, request: &Request<'_>) -> Problem {
 }
 
 impl Problem {
-    /// Returns the problem that a guard has stored in the request, or else one for Rocket's own status.
+    /// Returns the problem that a guard has stored in the request, or else a problem for the status that Rocket has set.
     pub(crate) fn from_status(status: Status, request: &Request<'_>) -> Self {
         // Ignore the guard's problem if the route continued without that guard and failed later with another status.
         match request.local_cache(|| None::<Self>) {

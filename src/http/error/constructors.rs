@@ -56,7 +56,7 @@ impl Problem {
 
     /// Creates a 400 from the faults of the body. The response lists the first 50.
     pub fn faults(faults: &[Fault]) -> Self {
-        // A body of 100 kB can cause megabytes of messages.
+        // Limit the message: a body of 100 kB can cause megabytes of messages.
         const MAX: usize = 50;
         let (listed, rest) = faults.split_at(faults.len().min(MAX));
         let mut message: Vec<String> = listed.iter().map(ToString::to_string).collect();
@@ -97,12 +97,12 @@ impl Problem {
         Self::new(Status::NotFound, format!("{what} does not exist"))
     }
 
-    /// Creates a 409: the change was already made.
+    /// Creates a 409: the request conflicts with the stored state. `what` is the message.
     pub fn conflict(what: impl Into<String>) -> Self {
         Self::new(Status::Conflict, what)
     }
 
-    /// Creates a 404. The message lists the first 20 areas; the member `unknown` lists all of them.
+    /// Creates a 404: these areas do not exist. The message lists the first 20 areas; the member `unknown` lists all of them.
     pub(crate) fn unknown_areas(unknown: Vec<String>) -> Self {
         const MAX: usize = 20;
         let (listed, rest) = unknown.split_at(unknown.len().min(MAX));
@@ -166,7 +166,7 @@ impl Problem {
         Details { header, ..Details::new(Status::TooManyRequests, message) }.into()
     }
 
-    /// Creates a 500 with this cause.
+    /// Creates a 500. The cause is logged, but not sent to the client.
     pub fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Details { cause: Some(cause.into()), ..Details::new(Status::InternalServerError, FAILED) }.into()
     }
@@ -209,7 +209,7 @@ fn seconds_to_wait(wait: Duration) -> u64 {
     whole_seconds(wait).max(1)
 }
 
-/// Returns the label in the metrics; `None` if the status is not a rejection.
+/// Returns the kind of rejection for the metrics; `None` if a response with this status does not count as a rejection.
 fn rejection_kind(status: Status) -> Option<Rejection> {
     match status.code {
         404 | 409 => None,

@@ -39,7 +39,7 @@ pub enum Source {
     Headers,
 }
 
-/// Renders a problem as a page for a browser; `None` if the client gets JSON.
+/// The function that renders a problem as a page for a browser. It returns `None` if the client gets JSON.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProblemPage(pub(crate) fn(&Problem, &Request<'_>) -> Option<String>);
 
@@ -58,11 +58,11 @@ struct Body<'a> {
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
 enum Members {
-    /// For a failed change to a card.
+    /// Added to the response if a change to a card failed.
     Change {
         card_id: CardId,
     },
-    /// For a failed request for a card.
+    /// Added to the response if a card could not be read.
     Read {
         found: bool,
         result: (),
@@ -181,7 +181,7 @@ impl Problem {
 
 impl<'r> Responder<'r, 'static> for Problem {
     fn respond_to(self, request: &'r Request<'_>) -> Result<'static> {
-        // Sets the context that the route would set, because catchers run outside the route.
+        // Adds the request id to the log lines. A route would do so itself, but catchers run outside the route.
         RequestId::current(request).run_blocking(|| self.log(request));
         if let (Some(rejection), Some(metrics)) =
             (self.details.rejection, request.rocket().state::<Metrics>())

@@ -12,18 +12,18 @@ pub(crate) struct Subject(Option<String>);
 
 struct RequestProgress {
     started: Instant,
-    /// The method as sent, because Rocket handles HEAD as GET.
+    /// The method that the client sent. Rocket's own method is GET for a HEAD request.
     method: &'static str,
-    /// The original path, if it is logged: `Admission` replaces the path of rejected requests.
+    /// The original path, if the access log is enabled. `Admission` later replaces the path of a rejected request.
     path: Option<String>,
-    /// `None` for a request that Rocket could not read, for which no request fairing runs.
+    /// `None` for a request that Rocket could not read, because Rocket runs no request fairing for it.
     in_flight: Option<InFlight>,
 }
 
 /// The part of a request that Rocket could not read.
 ///
 /// Rocket reveals neither the method nor the target: it sets GET for an unknown method, and `/` for a target without a path. So a
-/// GET request with such a target looks like one with an unknown method.
+/// GET request for a target without a path looks like a request with an unknown method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnreadablePart {
     Method,
@@ -47,7 +47,7 @@ impl RequestProgress {
     }
 }
 
-/// Counts a request and starts its timer. Call it after the method is restored, and before the path is replaced.
+/// Counts a request and starts its timer. Call it after `restore_method`, and before `Admission` replaces the path.
 pub(crate) fn count_request(request: &Request<'_>, metrics: &Metrics) {
     request.local_cache(|| RequestProgress::start(request, Some(metrics.request_started())));
 }
@@ -102,10 +102,10 @@ struct AccessLogLine<'a> {
     duration: Duration,
 }
 
-/// How many characters of a client's text a line contains at most.
+/// The maximum number of characters of each text from a client, such as its `User-Agent`, in a log line.
 const MAX_TEXT: usize = 256;
 
-/// Writes a line. It omits the query, which can contain a signature or a key.
+/// Writes the line of one request. Omits the query, which can contain a signature or a key.
 fn log(request: &Request<'_>, AccessLogLine { method, route, status, bytes, duration }: AccessLogLine<'_>) {
     let address = RequestInfo::for_request(request).client.map(|address| address.to_string());
     let agent = request.headers().get_one("User-Agent").map(truncate);
@@ -125,7 +125,7 @@ fn log(request: &Request<'_>, AccessLogLine { method, route, status, bytes, dura
     );
 }
 
-/// Masks identifiers of cards and names of uploads, because knowing one is enough to use it.
+/// Masks identifiers of cards and names of uploads: anyone who reads one in the log could use the card or the upload.
 fn mask_secrets(path: &str) -> String {
     let mut is_secret = false;
     let segments = path.split('/').map(|segment| {
@@ -136,7 +136,7 @@ fn mask_secrets(path: &str) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// Truncates a text. Control characters are escaped when the line is written.
+/// Truncates a text from a client. Leaves control characters, because the logger escapes them.
 fn truncate(text: &str) -> &str {
     text.char_indices().nth(MAX_TEXT).map_or(text, |(end, _)| &text[..end])
 }

@@ -5,11 +5,11 @@ use rocket::http::Method;
 use rocket::http::uri::Origin;
 use rocket::{Request, Route};
 
-/// Serves resources with several formats also at paths that end with the name of a format, without the envelope:
-/// `/floods.geojson` is `/floods` as GeoJSON.
+/// Adds paths that end with the name of a format to resources with several formats. `/floods.geojson` returns the GeoJSON of
+/// `/floods` without the JSON envelope around it.
 ///
-/// Both paths share the route, so metrics do not distinguish them. Only `GET`, `HEAD` and `OPTIONS` are supported there. A route
-/// that is mounted at such a path takes precedence. Costs nothing for a path without a dot in its last segment.
+/// Both paths share one route, so metrics do not distinguish them. The added paths support only `GET`, `HEAD` and `OPTIONS`. If a
+/// route is mounted at an added path, the route takes precedence. Costs nothing for a path without a dot in its last segment.
 #[derive(Debug)]
 pub(crate) struct BareAddresses {
     addresses: Vec<Address>,
@@ -45,7 +45,7 @@ impl BareAddresses {
         Self { addresses, dotted_routes: dotted.collect() }
     }
 
-    /// Removes the name of a format from the path of a request, and remembers it.
+    /// Removes the name of a format from the path of a request, and stores the name in the request.
     pub(crate) fn strip_format(&self, request: &mut Request<'_>) {
         if !matches!(request.method(), Method::Get | Method::Head | Method::Options) {
             return;
@@ -64,7 +64,7 @@ impl BareAddresses {
         request.local_cache(|| PathFormat(None)).0.as_deref()
     }
 
-    /// Returns the original path, with the format that was split off.
+    /// Returns the path as the client sent it, including the name of the format.
     pub(crate) fn path<'r>(request: &'r Request<'_>) -> Cow<'r, str> {
         let path = request.uri().path();
         match Self::format(request) {
@@ -79,7 +79,7 @@ impl BareAddresses {
         if self.dotted_routes.contains(path) {
             return None;
         }
-        // `/alerts/history` also matches `/alerts/<identifier>`. Rocket prefers the route with the fewest parameters.
+        // `/alerts/history` also matches `/alerts/<identifier>`. Like Rocket, choose the path with the fewest parameters.
         let matching = self.addresses.iter().filter(|address| address.matches(plain));
         let address = matching.min_by_key(|address| address.parameters())?;
         address.formats.iter().any(|offered| offered == format).then_some((plain, format))

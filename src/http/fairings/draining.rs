@@ -1,6 +1,6 @@
 use rocket::tokio::sync::watch;
 
-/// Whether the server is about to shut down. Then every response closes its connection. Clones share the state.
+/// Whether the server is about to shut down. From then on, every response closes its connection. Clones share the state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Draining(watch::Sender<bool>);
 
@@ -15,7 +15,7 @@ impl Draining {
     }
 
     pub(crate) async fn started(&self) {
-        // The sender is part of this value, so the channel is open.
+        // Waiting cannot fail: the channel stays open, because this value holds its sender.
         drop(self.0.subscribe().wait_for(|started| *started).await);
     }
 }

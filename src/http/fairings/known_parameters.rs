@@ -8,8 +8,8 @@ const MAX_NAMES: usize = 10;
 const MAX_NAME_LENGTH: usize = 64;
 const PERCENT_ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// The names of the parameters of each public read. The header `Siaga-Ignored` lists the other parameters of a request. Clones
-/// share the names.
+/// The names of the query parameters of each route that anyone may read. The response header `Siaga-Ignored` lists all other
+/// parameters of a request. Clones share the names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownParameters(Arc<HashMap<String, RouteParameters>>);
 
@@ -26,7 +26,7 @@ impl KnownParameters {
         Self(Arc::new(by_route.collect()))
     }
 
-    /// Returns the parameters of the request's route; `None` unless it is a public read.
+    /// Returns the parameters of the request's route; `None` if the list does not contain the route.
     pub(crate) fn for_route(&self, request: &Request<'_>) -> Option<&HashSet<String>> {
         let route = request.route()?;
         let parameters = self.0.get(&**route.name.as_ref()?)?;
@@ -39,7 +39,7 @@ impl KnownParameters {
     }
 }
 
-/// Returns the first unknown names in a query, percent-encoded, each once.
+/// Returns the unknown names in a query: at most `MAX_NAMES`, each once, truncated and percent-encoded.
 fn ignored_names(query: &str, known: &HashSet<String>) -> Vec<String> {
     let mut names = Vec::new();
     for pair in query.split('&') {

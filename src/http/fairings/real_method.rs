@@ -4,11 +4,11 @@ use rocket::{Data, Request};
 
 const PEEK_LENGTH: usize = "_method=delete".len();
 
-/// Restores the method of a POST that Rocket has changed because its form has a field `_method`.
+/// Sets the method of a request back to POST if Rocket has replaced it by the field `_method` of the form in the body.
 ///
-/// Rocket overwrites the method before any fairing runs. So this function reads the beginning of the body by the same rules. A
-/// request whose own method is the one in its form is treated as a POST too: the two cannot be distinguished, and no route of
-/// this service reads such a form.
+/// Rocket replaces the method before any fairing runs, so this function applies Rocket's rule to the beginning of the body. A
+/// request that was really sent with the method in its form becomes a POST too, because it looks the same. This is harmless,
+/// because no route of this service reads such a form.
 pub(crate) async fn restore_method(request: &mut Request<'_>, data: &mut Data<'_>) {
     let form = request.content_type().is_some_and(|kind| kind.is_form());
     if form && method_field(data.peek(PEEK_LENGTH).await) == Some(request.method()) {

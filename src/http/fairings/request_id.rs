@@ -14,12 +14,12 @@ impl RequestId {
     const HEADER: &'static str = "X-Request-Id";
     const MAX_LENGTH: usize = 64;
 
-    /// Returns the id that a trusted proxy has set, else a random one; always the same for a request.
+    /// Returns the id that a trusted proxy has set, else a random id. All calls for a request return the same id.
     pub(crate) fn for_request<'r>(request: &'r Request<'_>) -> &'r Self {
         request.local_cache(|| Self::from_proxy(request).unwrap_or_else(Self::random))
     }
 
-    /// Accepts only characters that cannot forge lines of a log.
+    /// Returns the id that a trusted proxy has set. Accepts only characters that cannot forge lines of a log.
     fn from_proxy(request: &Request<'_>) -> Option<Self> {
         let mut values = request.headers().get(Self::HEADER);
         let (Some(id), None) = (values.next(), values.next()) else { return None };

@@ -6,10 +6,10 @@ use crate::config::{Config, TrustedProxies};
 
 /// The client and the scheme of a request.
 ///
-/// Clients can forge headers, so only entries count that a proxy of `quota.trusted_proxies` has written. `X-Forwarded-For` is
-/// read from its end, where the nearest proxy writes, up to the first address that is not a trusted proxy. Parsing stops at an
-/// entry that is not an address. `X-Real-IP` counts if there is no `X-Forwarded-For`. `Forwarded` (RFC 7239) is ignored, because
-/// proxies pass it on as the client sent it.
+/// Only header entries that a proxy of `quota.trusted_proxies` has written are used, because clients can forge headers.
+/// `X-Forwarded-For` is read from its end, where the nearest proxy writes, up to the first address that is not a trusted proxy.
+/// Parsing stops at an entry that is not an address. `X-Real-IP` is used if there is no `X-Forwarded-For`. `Forwarded` (RFC 7239)
+/// is ignored, because proxies pass it on as the client sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestInfo {
     /// `None` without a connection, which happens only in programs that embed the service.
@@ -23,7 +23,7 @@ pub(crate) struct RequestInfo {
 pub(crate) enum Scheme {
     /// HTTPS to the server itself or to a trusted proxy.
     Https,
-    /// HTTP to a trusted proxy, by its `X-Forwarded-Proto`.
+    /// HTTP to a trusted proxy, according to the proxy's `X-Forwarded-Proto`.
     HttpToProxy,
     Http,
 }
@@ -51,7 +51,8 @@ impl RequestInfo {
     }
 }
 
-/// Follows `X-Forwarded-For` from its end to the first address that is not a trusted proxy. Without it, `X-Real-IP` counts.
+/// Follows `X-Forwarded-For` from its end to the first address that is not a trusted proxy. Uses `X-Real-IP` if there is no
+/// `X-Forwarded-For`.
 fn forwarded_client(proxy: IpAddr, request: &Request<'_>, trusted: &TrustedProxies) -> IpAddr {
     let forwarded = header_entries(request, "X-Forwarded-For");
     if forwarded.is_empty() {

@@ -8,9 +8,9 @@ use crate::config::Config;
 const EXPOSED_HEADERS: &str = "Age, Allow, Content-Location, ETag, Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Siaga-Data-As-Of, \
      Siaga-Data-Status, Siaga-Ignored, Siaga-Not-Covered, Siaga-Stale-Since, Siaga-Truncated, Siaga-Version, X-Photo-Token, X-Request-Id";
 
-/// The policy for data, which loads no resources.
+/// The `Content-Security-Policy` for data, which loads no other resources.
 const DATA_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
-/// The policy for pages that set none, such as pages from templates. Allows styles and images.
+/// The `Content-Security-Policy` for pages that set none themselves, such as pages from templates. Allows styles and images.
 const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
 
@@ -35,10 +35,11 @@ impl ResponseHeaders {
         }
     }
 
-    /// Adds the headers. The catcher of unreadable requests calls it too, because Rocket runs no fairings for them.
+    /// Adds the headers. The catcher of unreadable requests also calls this method, because Rocket runs no fairings for such
+    /// requests.
     pub(crate) fn add_to(&self, request: &Request<'_>, response: &mut Response<'_>) {
         RequestId::for_request(request).add_to(response);
-        // Also on a 304: it updates the headers of a response that a browser cached before this header existed.
+        // Sent with a 304 as well, so that browsers add this header to responses which they cached before the header existed.
         response.set_raw_header("Siaga-Version", env!("CARGO_PKG_VERSION"));
         allow_any_origin(request, response);
         restrict_browsers(response);
@@ -72,7 +73,7 @@ impl ResponseHeaders {
     }
 }
 
-/// Lets pages of any origin read the response and some headers, except the residents' form.
+/// Lets pages of any origin read the response and the exposed headers. Responses of the residents' form (`/report`) are excluded.
 fn allow_any_origin(request: &Request<'_>, response: &mut Response<'_>) {
     let path = request.uri().path();
     if path != "/report" && !path.starts_with("/report/") {

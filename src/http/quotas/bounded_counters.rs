@@ -16,7 +16,8 @@ const MAX_NETWORKS: usize = 70_000;
 pub(super) struct BoundedCounters(Arc<HashMapStateStore<Client>>);
 
 impl BoundedCounters {
-    /// Returns the key under which the client is counted: its network, or all others together, once the limits are reached.
+    /// Returns the key under which the client is counted. Once the limit of addresses is reached, new clients are counted by
+    /// their network; once the limit of networks is reached too, all other clients share one count.
     fn key_for(&self, client: &Client) -> Client {
         let (mut key, counts) = (client.clone(), self.0.lock());
         for limit in [MAX_ADDRESSES, MAX_ADDRESSES + MAX_NETWORKS] {
@@ -28,11 +29,11 @@ impl BoundedCounters {
         Client::Rest
     }
 
-    /// Refunds up to this much of the time that a client has used. Has no effect on a client without a count.
+    /// Refunds `time` of the quota that a client has used, at most all of it. Does nothing if the client has no count.
     pub(super) fn refund(&self, client: &Client, time: Duration) {
         let key = self.counted_key(client);
         let refund = |used: Option<Nanos>| used.map(|used| ((), used.saturating_sub(time.into()))).ok_or(());
-        // Fails only if the count was dropped meanwhile, which has refunded everything.
+        // Fails only if a sweep has dropped the count meanwhile. Then the client has its whole quota again.
         let _ = key.map(|key| self.0.measure_and_replace(&key, refund));
     }
 

@@ -41,7 +41,8 @@ impl Client {
         }
     }
 
-    /// Whether the client is always counted individually. Safe for credentials: only the operator can create them.
+    /// Whether the client is always counted individually, even beyond the limits. Safe for credentials: only the operator can
+    /// create them.
     pub(super) fn is_credential(&self) -> bool {
         matches!(self, Self::Credential(..))
     }

@@ -39,7 +39,7 @@ impl<C: Clock> GuessLimiter<C> {
         Err(TooMany { quota, retry_after })
     }
 
-    /// Counts a guess; it is regained after [`REFILL_INTERVAL`].
+    /// Counts a guess. The address regains the guess after [`REFILL_INTERVAL`].
     pub(super) fn count(&self, address: &Client) {
         let now = self.now();
         let mut full_at = self.full_at();

@@ -14,7 +14,8 @@ pub(crate) struct HourlyLimiter<C: Clock = MonotonicClock>(Option<Counts<C>>);
 
 struct Counts<C: Clock> {
     limiter: Limiter<C>,
-    /// The next sweep runs at this number of clients: twice what the last one left, so that the cost per client is constant.
+    /// The number of clients at which the next sweep runs: twice as many as the last sweep left, so that the cost per client is
+    /// constant.
     next_sweep: AtomicUsize,
 }
 
@@ -39,7 +40,7 @@ impl<C: Clock + Clone> HourlyLimiter<C> {
         limiter.count(client).map(drop)
     }
 
-    /// Counts an action of an address. Does not count `None`, a request without a connection.
+    /// Counts an action of an address. `None`, a request without a connection, is always allowed and not counted.
     pub(crate) fn count_address(&self, address: Option<IpAddr>) -> Result<(), TooMany> {
         address.map_or(Ok(()), |address| self.count(&address.into()))
     }

@@ -52,8 +52,8 @@ impl<C: Clock + Clone> Limiter<C> {
             .map_err(|until| self.too_many(&until, 1))
     }
 
-    /// Charges this many requests, at most half of the limit, of which `before` were charged earlier. `None` if there is nothing
-    /// to charge.
+    /// Charges `requests`, at most half of the limit, minus the `before` that were charged earlier. `None` if nothing remains to
+    /// be charged.
     pub(super) fn charge(
         &self,
         client: &Client,

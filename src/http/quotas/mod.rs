@@ -1,4 +1,4 @@
-//! Limits how many requests each client may send, and how many clients wait for changes. Knows nothing of a request except its
+//! Limits how many requests each client may send, and how many clients wait for changes. Uses nothing of a request except its
 //! client.
 //!
 //! Each window is the GCRA of the `governor` crate: a client that has been idle may send a burst at once, and regains its
@@ -44,9 +44,9 @@ const SWEEP: Duration = Duration::from_secs(20);
 pub struct QuotaState {
     /// How many requests the client may send at once.
     pub limit: u32,
-    /// How many of them are left.
+    /// How many of these requests are left.
     pub remaining: u32,
-    /// When all of them are available again, if the client sends no further request.
+    /// Time until all requests are available again, if the client sends no further request.
     pub reset: Duration,
 }
 
@@ -55,7 +55,7 @@ pub struct QuotaState {
 pub struct TooMany {
     /// The client's quota.
     pub quota: QuotaState,
-    /// When the client may send the next request.
+    /// Time until the client may send the next request.
     pub retry_after: Duration,
 }
 
@@ -72,11 +72,11 @@ struct Counts<C: Clock> {
     clock: C,
     settings: config::Quota,
     hard_limit: Option<Limiter<C>>,
-    /// For addresses without a credential that request unknown cards.
+    /// Limits the requests for unknown cards from each address without a credential.
     unknown_cards: Option<GuessLimiter<C>>,
     addresses: Windows<C>,
     credentials: Windows<C>,
-    /// For credentials with their own quotas, one entry per distinct quota.
+    /// The windows of credentials with their own quotas, one entry per distinct quota.
     by_credential_quota: RwLock<HashMap<OwnQuota, Arc<Windows<C>>>>,
 }
 
@@ -86,7 +86,7 @@ struct Windows<C: Clock> {
 }
 
 impl<C: Clock + Clone> Quotas<C> {
-    /// Creates the counts for these settings, by `clock`.
+    /// Creates the counts for these settings. `clock` provides the time.
     #[must_use]
     pub fn new(settings: config::Quota, clock: C) -> Self {
         Self { counts: ArcSwap::from_pointee(Counts::new(settings, clock.clone())), clock }
@@ -98,7 +98,7 @@ impl<C: Clock + Clone> Quotas<C> {
         }
     }
 
-    /// Counts a request against the fuse of its address, which applies with and without credentials.
+    /// Counts a request against the fuse of its address: the hard limit per second, which applies with and without a credential.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl<C: Clock + Clone> Quotas<C> {
         self.counts.load().hard_limit.as_ref().map_or(Ok(()), |fuse| fuse.count(&address.into()).map(drop))
     }
 
-    /// Checks that an address without a credential may request a card, because the card may be unknown.
+    /// Checks that an address without a credential may request a card. Fails if the address has requested too many unknown cards.
     pub(crate) fn check_guess(&self, address: IpAddr) -> Result<(), TooMany> {
         self.counts.load().unknown_cards.as_ref().map_or(Ok(()), |guesses| guesses.check(&address.into()))
     }
@@ -127,7 +127,7 @@ impl<C: Clock + Clone> Quotas<C> {
         self.counts.load().with_windows(client, quota, |windows| windows.count(client))
     }
 
-    /// Charges the additional cost of a request as `requests` more requests, of which `before` were charged earlier; in total at
+    /// Charges an expensive request as `requests` more requests, minus the `before` that were charged earlier. The total is at
     /// most half of what each window allows at once. Returns the quota afterwards, or `None` if nothing is charged.
     pub(crate) fn charge(
         &self,
@@ -144,7 +144,7 @@ impl<C: Clock + Clone> Quotas<C> {
         self.counts.load().with_windows(client, quota, |windows| windows.refund_cache_hit(client));
     }
 
-    /// Drops the counts of clients with their whole quota, and releases the memory.
+    /// Drops the counts of clients that have their whole quota again, and releases the memory.
     pub fn sweep(&self) {
         let counts = self.counts.load();
         counts.hard_limit.iter().for_each(Limiter::sweep);
@@ -186,7 +186,8 @@ impl<C: Clock + Clone> Counts<C> {
         }
     }
 
-    /// Calls `act` with the windows of the credential's own quota, of all credentials or of all addresses.
+    /// Calls `act` with the windows of the credential's own quota. If there is none, calls it with the windows of all credentials
+    /// or of all addresses.
     fn with_windows<R>(
         &self,
         client: &Client,
@@ -218,7 +219,7 @@ impl<C: Clock + Clone> Counts<C> {
         })
     }
 
-    /// Scales the burst to a rate, in the proportion of the configured burst and rate.
+    /// Returns the burst for a rate, in the same proportion as the configured burst to the configured rate.
     fn burst(&self, rate: NonZeroU32) -> NonZeroU32 {
         let credential = self.settings.credential;
         let burst = u64::from(credential.burst.get().get());

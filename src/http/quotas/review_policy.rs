@@ -10,8 +10,9 @@ use crate::config::Rate;
 /// How many reports per hour each network may still publish without review once the total is exceeded.
 const NETWORK_SHARE: u32 = 3;
 
-/// Decides which reports of residents are published without review. Counts addresses, their networks (one person can have many
-/// addresses) and all reports together. Beyond the total, each network still has a small share, so that nobody can block others.
+/// Decides which reports of residents are published without review. Counts the reports of each address, of each network (one
+/// person can have many addresses), and of all clients together. Beyond the total, each network still has a small share, so that
+/// nobody can block others.
 pub(crate) struct ReviewPolicy<C: Clock = MonotonicClock> {
     /// An address (IPv4, or IPv6 /64) may publish `each` reports an hour; an IPv6 /56 twice, an IPv6 /48 or IPv4 /24 four times
     /// as many.
@@ -78,7 +79,7 @@ impl<C: Clock + Clone> ReviewPolicy<C> {
         if self.overflow.count(widest).is_ok() { Verdict::PublishedFromShare } else { Verdict::HeldForTotal }
     }
 
-    /// Returns an address and the networks that a provider assigns to one customer, the widest last, each with its limiter.
+    /// Returns the address and the networks around it that one customer may own, the widest last, each with its limiter.
     fn networks(&self, address: IpAddr) -> Vec<(Client, &HourlyLimiter<C>)> {
         match address.to_canonical() {
             IpAddr::V4(address) => {

@@ -129,7 +129,7 @@ fn thousands_of_phones_behind_one_address_may_poll_cached_responses_each_minute(
         quotas.refund_cache_hit(&operator, None);
         clock.advance(Duration::from_mins(1) / PHONES);
     }
-    // Cache hits count a tenth, so 83 of them a second are below the limit of 20. The day counts none.
+    // Cache hits count a tenth, so 83 of them a second are below the limit of 20. The daily quota does not count them.
     assert_eq!(accepted(&quotas, &operator, None, 100), 40);
 }
 

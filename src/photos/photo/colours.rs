@@ -5,8 +5,8 @@ use super::picture::Picture;
 
 /// Converts the colours from an ICC profile to sRGB.
 ///
-/// Supports profiles of three primaries and curves, which cameras, phones and screens use (Display P3, Adobe RGB). Other profiles
-/// and gray pictures are left unchanged.
+/// Supports RGB profiles with a tone curve per channel, as cameras, phones and screens use them (Display P3, Adobe RGB). Leaves
+/// gray pictures, and pictures with other profiles, unchanged.
 pub(super) fn to_srgb(picture: &mut Picture, profile: &[u8]) {
     if picture.layout == Layout::Gray {
         return;

@@ -49,7 +49,7 @@ fn high_byte(first: u8, second: u8) -> u8 {
 
 fn blend(sample: u8, alpha: u8) -> u8 {
     let (sample, alpha) = (u32::from(sample), u32::from(alpha));
-    // At most 255, as a mean of numbers up to 255.
+    // The cast loses nothing: a mean of numbers up to 255 is at most 255.
     ((sample * alpha + 255 * (255 - alpha) + 127) / 255) as u8
 }
 

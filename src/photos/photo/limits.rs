@@ -8,10 +8,10 @@ pub(crate) const MAX_SIDE: u32 = 20_000;
 
 /// The memory for making a photo in bytes, in addition to the file.
 ///
-/// A photo of [`MAX_PIXELS`] as cameras write it, a JPEG in one scan, fits. The decoder of a progressive JPEG buffers all
+/// A camera's JPEG of [`MAX_PIXELS`] fits, because it has only one scan. The decoder of a progressive JPEG buffers all
 /// coefficients, so such an image fits up to 25 megapixels in full colour, and 39 with 4:2:0 subsampling. A PNG of 16 bits with
-/// alpha fits up to 29 megapixels. A lossless WebP fits up to about 600 KiB, because its header does not state the memory that a
-/// larger one needs.
+/// alpha fits up to 29 megapixels. A lossless WebP fits up to about 600 KiB: its header does not state the memory for decoding,
+/// so the estimate assumes the worst case.
 pub(crate) const MAX_MEMORY: u64 = 224 << 20;
 
 /// The maximum number of scans of a progressive JPEG. Encoders write about ten.
@@ -32,7 +32,7 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// Fails if the image has too many pixels, is too long, or would need too much memory for decoding and shrinking.
+    /// Fails if the image has too many pixels or too long a side, or would need too much memory for decoding and shrinking.
     pub(super) fn check(&self, max_side: u32) -> Result<(), NotAPhoto> {
         let (long, short) = (self.width.max(self.height), self.width.min(self.height));
         let pixels = u64::from(long) * u64::from(short);
@@ -44,7 +44,7 @@ impl Size {
         }
         let decoder = self.decoded.saturating_add(self.working);
         let side = u64::from(long.min(max_side));
-        // Shrinking needs the picture, an intermediate one with the new width and the old height, and the photo.
+        // Shrinking needs the picture, an intermediate picture with the new width and the old height, and the photo.
         let resizer = 3 * (pixels + side * u64::from(short) + side * side.min(u64::from(short)));
         let bytes = if long > max_side { decoder.max(resizer) } else { decoder.max(3 * 3 * pixels) };
         if bytes > MAX_MEMORY { Err(NotAPhoto::TooMuchMemory { bytes }) } else { Ok(()) }

@@ -30,12 +30,11 @@ pub struct Photo {
 /// longer than `max_side` pixels, but never enlarged. EXIF, GPS, XMP, comments, profile, thumbnail and trailing bytes are
 /// dropped.
 ///
-/// In addition to the file, needs at most `MAX_MEMORY` bytes, checked by the header before anything is decoded, and 20 MiB for
-/// profiles and tables.
+/// Besides the file, needs 20 MiB for profiles and tables, and at most `MAX_MEMORY` bytes. The latter is checked before decoding.
 ///
 /// The time is bounded by the number of pixels, at most [`MAX_PIXELS`], times [`MAX_SCANS`] for JPEGs, and by the length of the
-/// file, which is read several times. It cannot be interrupted. If a decoder panics, the caller must catch that and treat it as a
-/// rejection.
+/// file, which is read several times. The function cannot be interrupted. A decoder may panic: the caller must catch the panic
+/// and reject the file.
 ///
 /// # Errors
 ///

@@ -1,9 +1,9 @@
-//! GIF, version 89a.
+//! The structure of GIF files, version 89a.
 
 use super::{FileStructure, bytes};
 use crate::photos::photo::NotAPhoto;
 
-/// Finds the end of the file and estimates the memory of the decoder, from the blocks alone.
+/// Finds the end of the file and estimates the memory of the decoder. Reads only the headers of the blocks.
 pub(super) fn parse(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
     let [flags] = bytes(file, 10)?;
     let mut position = 13 + colour_table(flags);
@@ -19,7 +19,7 @@ pub(super) fn parse(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
             }
             [0x3B] => {
                 let end = position + 1;
-                // The first picture is decoded separately, and then drawn on the canvas.
+                // The decoder needs memory for the first picture, which it decodes before it draws the picture on the canvas.
                 return Ok(FileStructure { end, decoder_memory: 4 * first.unwrap_or(0) + end as u64 });
             }
             _ => return Err(NotAPhoto::undecodable("there is something between its blocks")),

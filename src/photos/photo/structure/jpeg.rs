@@ -1,11 +1,12 @@
-//! JPEG, ITU T.81 annex B.
+//! The structure of JPEG files (ITU-T T.81, annex B).
 
 use super::{FileStructure, bytes};
 use crate::photos::photo::{MAX_SCANS, NotAPhoto};
 
 const MARKER: u8 = 0xFF;
 
-/// Walks the segments up to the end-of-image marker. Searching for its bytes could find a thumbnail's marker within a segment.
+/// Walks the segments up to the end-of-image marker. A search for the bytes of the marker could instead find the marker of a
+/// thumbnail inside a segment.
 pub(super) fn parse(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
     let invalid = |reason| Err(NotAPhoto::undecodable(reason));
     if bytes(file, 0)? != [MARKER, 0xD8] {
@@ -90,12 +91,12 @@ struct Frame {
 }
 
 impl Frame {
-    /// Reads the segment after its length. `0xC2` is the code of a progressive frame.
+    /// Reads a frame header, without its length. `0xC2` is the code of a progressive frame.
     fn read(code: u8, segment: &[u8]) -> Result<Self, NotAPhoto> {
         let [_, y1, y0, x1, x0, components, rest @ ..] = segment else {
             return Err(NotAPhoto::undecodable("its frame is too short"));
         };
-        // Four components are CMYK. Its colours depend on the printer, and cameras do not write it.
+        // Refuse CMYK (four components): its colours depend on the printer, and cameras do not write it.
         if !matches!(components, 1 | 3) {
             let inks = if *components == 4 { " (CMYK, for printing): save it in RGB" } else { "" };
             let reason = format!("it has {components} colour components, not 1 or 3{inks}");

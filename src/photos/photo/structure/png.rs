@@ -1,4 +1,4 @@
-//! PNG, W3C.
+//! The structure of PNG files (W3C).
 
 use super::{FileStructure, bytes};
 use crate::photos::photo::NotAPhoto;

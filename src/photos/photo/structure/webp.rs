@@ -1,4 +1,4 @@
-//! WebP, RFC 9649.
+//! The structure of WebP files (RFC 9649).
 
 use std::ops::Range;
 
@@ -27,14 +27,14 @@ pub(super) fn parse(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
         position = chunk.next;
     }
     let picture = match animated {
-        // The canvas, and each frame before it is drawn on the canvas.
+        // The decoder needs memory for the canvas, and for the first frame before it draws the frame on the canvas.
         Some(frame) => 4 * still.area() + 4 * frame.area() + frame.working(),
         None => still.working(),
     };
     Ok(FileStructure { end, decoder_memory: 3 * end as u64 + picture })
 }
 
-/// Returns a length. Chunks store it minus one, in 24 bits.
+/// Returns the length of a side. Chunks store the length minus one, in 24 bits.
 fn pixels(low: u8, middle: u8, high: u8) -> u32 {
     u32::from_le_bytes([low, middle, high, 0]) + 1
 }
@@ -47,7 +47,7 @@ struct Chunk {
 }
 
 impl Chunk {
-    /// Chunks start at even positions: odd data is padded by one byte.
+    /// Reads a chunk. Chunks start at even positions: data of odd length is padded by one byte.
     fn read(riff: &[u8], position: usize) -> Result<Self, NotAPhoto> {
         let name: [u8; 4] = bytes(riff, position)?;
         let length = u32::from_le_bytes(bytes(riff, position + 4)?) as usize;
@@ -68,8 +68,8 @@ struct Frame {
     lossless: u64,
 }
 
-/// Memory per byte of lossless data. A few bytes can describe a code whose tables take thousands, and the header does not state
-/// the number of codes.
+/// Estimated memory per byte of lossless data. A few bytes can describe a prefix code whose tables take thousands of bytes, and
+/// the header does not state the number of codes.
 const LOSSLESS_FACTOR: u64 = 300;
 
 impl Frame {
