@@ -75,7 +75,7 @@ pub use model::Cancelled;
 pub use schema::resources;
 pub use server::{BuildError, Builder, LaunchError, Reload, Reloader, Siaga};
 
-/// The page whose Rust code blocks are tests; `siaga-conformance` has the others.
+/// The page whose Rust code blocks are tests of this crate. `siaga-conformance` tests the other pages.
 #[cfg(doctest)]
 mod guides {
     #[doc = include_str!("../docs/adding-a-route.md")]

@@ -49,7 +49,7 @@ pub(crate) enum CredentialErrorKind {
 impl CredentialError {
     /// Names an unverified credential by the start of its digest, so that logs do not contain the credential.
     pub(super) fn unproven(reason: CredentialErrorKind, sent: &str) -> Self {
-        /// Enough to recognise the credential, but too little to guess it.
+        /// The number of digits: enough to recognise the credential, but too few to guess it.
         const SHOWN: usize = 8;
         let mut digest = KeyDigest::new(sent).to_hex();
         digest.truncate(SHOWN);

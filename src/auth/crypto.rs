@@ -10,8 +10,8 @@ use ring::signature::{
     VerificationAlgorithm,
 };
 
-/// `ring`, because the service's TLS uses it too, and because the providers of `jsonwebtoken` depend on a crate with an open
-/// advisory, or on a second cryptography library in C.
+/// Uses `ring`, like the service's TLS. The providers of `jsonwebtoken` itself depend on a crate with an open security advisory,
+/// or on a second cryptography library in C.
 static RING: CryptoProvider = CryptoProvider {
     signer_factory: |algorithm, key| Ok(Box::new(Hs256::signer(*algorithm, key)?)),
     verifier_factory: |algorithm, key| match algorithm {

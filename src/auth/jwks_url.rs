@@ -38,7 +38,7 @@ impl JwksUrl {
 
     /// Fetches the set without following redirects.
     pub(super) async fn fetch(&self) -> Result<Vec<u8>, FetchError> {
-        // `reqwest` is built without a provider. An error means that one is already installed.
+        // `reqwest` is built without a cryptography provider. An error means that one is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client =
             Client::builder().timeout(TIMEOUT).redirect(redirect::Policy::none()).no_proxy().build()?;

@@ -12,14 +12,14 @@ const USE_INTERVAL: Duration = Duration::from_mins(1);
 
 /// The API keys of the store, in memory.
 ///
-/// A task with access to the store refills the ring whenever the keys change, and stores the recorded uses. Keys that are not in
-/// the ring are not accepted.
+/// A task with access to the store refills the ring whenever the keys change, and stores the recorded uses. Of the keys in the
+/// store, only those in the ring are accepted.
 #[derive(Debug, Default)]
 pub(crate) struct KeyRing {
     /// The names of configured keys, which override keys in the ring.
     configured: ArcSwap<HashSet<String>>,
-    /// A lookup takes longer for a digest that exists, so timing could reveal digests. That is harmless: to send a chosen digest,
-    /// an attacker would need a text that has it, and keys have 256 random bits.
+    /// A lookup takes longer for a digest that exists, so timing could reveal digests. That is harmless: to use a digest, an
+    /// attacker would need the key behind it, and keys have 256 random bits.
     keys: ArcSwap<HashMap<KeyDigest, Arc<ApiKey>>>,
     /// The names of revoked keys by digest, for the log.
     revoked: ArcSwap<HashMap<KeyDigest, String>>,
@@ -78,7 +78,7 @@ impl KeyRing {
         names.filter(|&name| configured.contains(name)).cloned().collect()
     }
 
-    /// A key in the ring is unusable if the configuration has a key of the same name.
+    /// Finds a key by its digest. The key is unusable if the configuration has a key with the same name.
     pub(super) fn get(&self, digest: &KeyDigest) -> KeyLookup {
         if let Some(key) = self.keys.load().get(digest) {
             return if self.configured.load().contains(&key.name) {

@@ -68,7 +68,7 @@ impl KeySet {
         self.refetch(|| self.address.fetch()).await;
     }
 
-    /// Fetches at the refresh interval, earlier without keys or after an unknown `kid`, but at least [`MIN_REFRESH`] apart.
+    /// Fetches at the refresh interval, or earlier if there are no keys or a `kid` is unknown, but not within [`MIN_REFRESH`].
     async fn refetch<F: Future<Output = Result<Vec<u8>, FetchError>>>(&self, fetch: impl Fn() -> F) {
         let mut last: Option<Instant> = None;
         loop {
@@ -110,7 +110,7 @@ impl KeySet {
 }
 
 impl Keys {
-    /// Parses the keys for one algorithm. Keys for others are ignored (RFC 7517 §5).
+    /// Parses the keys for one algorithm. Keys for other algorithms are ignored (RFC 7517 §5).
     fn parse(text: &[u8], algorithm: PublicAlgorithm) -> Result<Self, InvalidKeySet> {
         #[derive(Deserialize)]
         struct Set {

@@ -1,5 +1,5 @@
-//! Authentication and authorisation: API keys, JSON Web Tokens and their scopes. Knows neither requests nor stores: a task fills
-//! the `KeyRing` with the keys of the store.
+//! Authentication and authorisation: API keys, JSON Web Tokens and their scopes. Depends on neither requests nor stores: a task
+//! fills the `KeyRing` with the keys of the store.
 
 mod algorithm;
 mod api_key;

@@ -90,7 +90,7 @@ pub(super) fn from_jwk(jwk: &Jwk, algorithm: PublicAlgorithm) -> Result<Decoding
     }
 }
 
-/// Leading zeros are ignored in both numbers. The modulus must have an allowed number of bits.
+/// Creates an RSA key. Ignores leading zeros of both numbers. The modulus must have a number of bits in `RSA_BITS`.
 fn rsa(modulus: &[u8], exponent: &[u8]) -> Result<DecodingKey, InvalidPublicKey> {
     let (modulus, exponent) = (without_zeros(modulus), without_zeros(exponent));
     let leading_zeros = modulus.first().map_or(0, |byte| byte.leading_zeros() as usize);

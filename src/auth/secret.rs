@@ -47,7 +47,7 @@ impl<'de> Deserialize<'de> for Secret {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Secret, E> {
-                // An unset environment variable gives an empty text, which would admit anyone.
+                // An unset environment variable results in an empty secret, which anyone could use.
                 if text.is_empty() {
                     return Err(E::custom("must not be empty"));
                 }

@@ -68,7 +68,7 @@ impl Tokens {
         if header.crit.is_some() {
             return Err(unproven(CredentialErrorKind::CriticalExtension));
         }
-        // Only `kid` selects a key, and it must match a configured one; `jwk`, `jku`, `x5c` and `x5u` are ignored.
+        // Only `kid` selects a key, and only from the configured set; `jwk`, `jku`, `x5c` and `x5u` are ignored.
         let key = match &self.keys {
             Keys::Single(key) => Arc::clone(key),
             Keys::Set(set) => {
@@ -107,7 +107,7 @@ pub(super) fn looks_like_a_token(text: &str) -> bool {
     text.split('.').count() == 3
 }
 
-/// Any fault that is not listed is reported as a malformed token.
+/// Returns the reason for the log. Errors that are not listed here mean a malformed token.
 fn reason(kind: &ErrorKind) -> CredentialErrorKind {
     match kind {
         ErrorKind::InvalidSignature => CredentialErrorKind::WrongSignature,
@@ -118,7 +118,7 @@ fn reason(kind: &ErrorKind) -> CredentialErrorKind {
     }
 }
 
-/// Issuer and audience become required claims where they are configured; an unconfigured audience is not checked.
+/// Returns the rules for tokens. A configured issuer or audience is a required claim; otherwise the claim is not checked.
 fn validation(settings: &Jwt) -> Validation {
     let mut validation = Validation::new(settings.algorithm.into());
     validation.required_spec_claims.clear();

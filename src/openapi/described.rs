@@ -14,7 +14,8 @@ type DescribeFn = Arc<dyn Fn(&mut Operation, &Interface<'_>) + Send + Sync>;
 
 /// A route and its description in the OpenAPI document.
 ///
-/// Created from a handler by [`described!`](crate::described), or from a plain [`Route`], which the document then only lists.
+/// Created from a handler by [`described!`](crate::described), or from a plain [`Route`]. The document lists a plain route
+/// without describing it.
 ///
 /// ```
 /// use rocket::get;
@@ -48,7 +49,7 @@ impl Described {
         Self::from(route).with(describe)
     }
 
-    /// Returns the same handler at another method and path, with its own operation name.
+    /// Returns a route with the same handler and description, but another method, path and operation name.
     #[must_use]
     pub fn at(&self, method: Method, path: &'static str, name: &'static str) -> Self {
         let mut route = Route::new(method, path, BoxedHandler(self.route.handler.clone()));
@@ -114,7 +115,7 @@ impl Described {
         )
     }
 
-    /// Adds anything else to the description.
+    /// Adds a function that completes the description.
     #[must_use]
     pub fn with(mut self, describe: impl Fn(&mut Operation, &Interface<'_>) + Send + Sync + 'static) -> Self {
         self.describers.push(Arc::new(describe));
@@ -125,8 +126,8 @@ impl Described {
         self.operation(interface).formats
     }
 
-    /// Returns the name, path and query parameters of the route; `None` if it is not a public read, or rejects unknown
-    /// parameters.
+    /// Returns the name, path and query parameters of the route; `None` if the method is not GET, a credential is required, or
+    /// the route rejects unknown parameters.
     pub(crate) fn public_read(&self, interface: &Interface<'_>) -> Option<(String, String, HashSet<String>)> {
         let operation = self.operation(interface);
         let is_public = self.route.method == Method::Get && operation.is_public() && !self.is_strict;
@@ -144,7 +145,7 @@ impl Described {
     }
 }
 
-/// Wraps a boxed handler: Rocket creates routes only from unboxed ones.
+/// Wraps a boxed handler, because Rocket creates routes only from unboxed handlers.
 #[derive(Clone)]
 struct BoxedHandler(Box<dyn Handler>);
 
@@ -175,7 +176,7 @@ impl fmt::Debug for Described {
 macro_rules! described {
     ($($handler:ident)::+) => {
         $crate::openapi::Described::new(
-            // Each handler expands to exactly one route.
+            // The list has exactly one route for the handler.
             ::rocket::routes![$($handler)::+].remove(0),
             $($handler)::+,
         )

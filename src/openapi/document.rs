@@ -33,7 +33,7 @@ pub(crate) fn document(interface: &Interface<'_>, routes: &[Described]) -> Value
         }
         let value = operation.into_value(&id, tag(&path));
         let item = paths.entry(path).or_insert_with(|| json!({}));
-        // If several routes share path and method, the first one is described: the request decides which of them responds.
+        // If several routes share path and method, describe the first. Which of them responds depends on the request.
         if item.get(&method).is_none() {
             item[method] = value;
         }

@@ -21,7 +21,7 @@ pub struct Operation {
     /// The responses by status, as JSON for the document. The order of media types matters: clients and `/docs` use the first
     /// one.
     responses: BTreeMap<u16, Value>,
-    /// The alternatives: a request must satisfy one of them. Empty: no credential is read.
+    /// Alternative requirements, of which a request must satisfy one. If empty, the operation reads no credential.
     security: Vec<Value>,
     pub(crate) formats: Vec<String>,
 }
@@ -124,8 +124,8 @@ impl Operation {
         self.security.insert(0, json!({}));
     }
 
-    /// Adds a 200 response with this media type and schema. If the media type already has schemas, this is one more alternative.
-    /// The first media type is the default one.
+    /// Adds a 200 response with this media type and schema. If the media type already has schemas, adds the schema as an
+    /// alternative. The first media type is the default one.
     pub fn response(&mut self, media_type: &str, schema: Value) {
         let response = self.described_status(200, OK);
         let media_type = media_type.split(';').next().unwrap_or_default().trim();
@@ -182,7 +182,7 @@ impl Operation {
     /// Adds the header and envelope member of a list that has only the newest features. Call it after adding the responses.
     pub(crate) fn truncation_header(&mut self, max: u32) {
         let description = format!("Only if there are more than {max} reports: the response has the newest.");
-        // Not a constant, because client generators would write wrong code for it.
+        // A boolean, because client generators write wrong code for the constant `true`.
         let member = json!({ "type": "boolean", "description": description });
         self.supplement(("Siaga-Truncated", "true", &description), "truncated", &member);
     }

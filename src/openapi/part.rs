@@ -88,8 +88,8 @@ impl Part for Data<'_> {
     fn describe(_: &mut Operation, _: &Interface<'_>) {}
 }
 
-/// A route handler, seen through its argument types. Implemented for every function with up to eight arguments that are all
-/// [`Part`]s. The compiler infers `Arguments`.
+/// A route handler whose argument types describe its operation. Implemented for every function with up to eight arguments that
+/// are all [`Part`]s. The compiler infers `Arguments`.
 #[diagnostic::on_unimplemented(
     message = "an argument of this handler does not describe what it reads of a request",
     label = "has an argument that is no `Part`, or more than eight arguments",

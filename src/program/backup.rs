@@ -11,7 +11,7 @@ use crate::model::CardId;
 use crate::photos::{HIDDEN, card_of_file, make_private};
 use crate::stores::file::{Settings, cards_in_backup};
 
-/// Writes a copy of the store, and of the photos beside it. Fails if something exists at either path.
+/// Writes a copy of the store, and a folder next to it with copies of the photos. Fails if one of the two paths exists.
 pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
     let copies = Settings::images_of(to);
@@ -23,7 +23,8 @@ pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> 
     let photos = photos(builder)?;
     let copy = || photos.as_deref().map_or(Ok(()), |photos| copy_photos(photos, &copies, Private::All));
     let copy_all = async {
-        // Copy photos before the store, because a server may remove a finished upload meanwhile, and after it, for new photos.
+        // Copy photos before the store, because a server may remove a processed upload meanwhile. Copy again afterwards, for new
+        // photos.
         copy()?;
         upkeep.backup(&settings, to).await?;
         let complete = async {
@@ -111,7 +112,7 @@ fn copy_missing(from: &Path, to: &Path, private: Private) -> Result<(), Failure>
     Ok(sync(to).map_err(failed)?)
 }
 
-/// Copies a file, which gets its name once all of it is on the disk.
+/// Copies a file under a temporary name, and renames it once all of it is on the disk.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut partial = to.as_os_str().to_owned();
     partial.push(".part");
@@ -123,8 +124,8 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(&partial, to)
 }
 
-/// Removes photos and uploads of cards that are not in `cards`: their reports were erased before the data was copied, or received
-/// after.
+/// Removes photos and uploads of cards that are not in `cards`: the reports of these cards were erased before the store was
+/// copied, or received afterwards.
 fn remove_erased(copies: &Path, cards: &HashSet<CardId>) -> Result<(), Failure> {
     for entry in fs::read_dir(copies)? {
         let entry = entry?;

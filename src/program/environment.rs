@@ -9,11 +9,11 @@ use crate::config::NamedFile;
 
 const FILE: &str = "environment";
 
-/// Sets the variables of the installed service's environment file, if its configuration is used and the file exists. Variables
-/// that are already set keep their values. Returns whether it read the file.
+/// Sets the variables of the installed service's environment file, if the file exists and the service's configuration is used.
+/// Variables that are already set keep their values. Returns whether it read the file.
 ///
-/// So commands such as `siaga key create` have the settings of the service. Call it before there are threads, because it changes
-/// the environment of the process.
+/// So commands such as `siaga key create` have the settings of the service. Call this before there are threads, because it
+/// changes the environment of the process.
 ///
 /// # Errors
 ///
@@ -31,7 +31,7 @@ pub fn load_environment() -> Result<bool, Failure> {
             path.display()
         )
         .into()),
-        // The error's own text contains the line, which may hold a secret.
+        // Show only the number of the line. The error's own text contains the line, which may hold a secret.
         Err(dotenvy::Error::LineParse(wrong, _)) => {
             let text = fs::read_to_string(&path)?;
             let first = wrong.lines().next().unwrap_or_default();

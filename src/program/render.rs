@@ -67,7 +67,7 @@ pub(super) async fn run(builder: &Builder, command: RenderCommand) -> Result<(),
     Ok(io::stdout().write_all(&out)?)
 }
 
-/// Fails if the layer has more features than a response may have.
+/// Reads a layer. Fails if it has more features than a response may have.
 async fn read_layer(
     store: &dyn Store,
     query: LayerQuery,

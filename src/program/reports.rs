@@ -146,7 +146,7 @@ fn moderation(target: ModerationTarget, action: ModerationAction, by: &Actor) ->
     Moderation { report, made_at, action, by: by.clone(), reason }
 }
 
-/// Returns the named person, or else the user of the system, even with `sudo`.
+/// Returns the named person, or else the user of the system. With `sudo`, that is the user who has called `sudo`.
 fn actor(username: Option<String>) -> Actor {
     let system_user = || ["SUDO_USER", "USER"].into_iter().find_map(|key| env::var(key).ok());
     let username = username.or_else(|| system_user().filter(|user| is_name(user)));

@@ -146,7 +146,7 @@ pub(super) async fn receive_card_report(
         };
         receive.await.map_err(about_card)
     };
-    // One time limit for all queries together.
+    // A single time limit covers all queries.
     let received = time::timeout(config.limits.timeout, receive).await;
     received.unwrap_or_else(|elapsed| Err(Problem::slow_store(elapsed).with_card_id(&id)))?;
     metrics.count_report(ReportOrigin::Card);
@@ -154,7 +154,7 @@ pub(super) async fn receive_card_report(
     if user.has_credential() {
         return Ok(Receipt::Plain(response));
     }
-    // Responds without a token if it is unavailable, because the report is stored already.
+    // If the token is unavailable, respond without it, because the report is stored already.
     Ok(match images.photo_token(&id).await {
         Ok(token) => Receipt::WithToken(response, Header::new(PHOTO_TOKEN, token)),
         Err(_) => Receipt::Plain(response),
@@ -167,7 +167,7 @@ pub(super) enum Receipt {
     WithToken(ApiResponse, Header<'static>),
 }
 
-/// Without a credential, a card that has its report needs the photo token.
+/// Returns the upload address of a card. Without a credential, the caller needs the photo token once the card has a report.
 #[get("/cards/<id>/images")]
 pub(super) async fn invite_image(
     user: CardUser<CardsRead>,
@@ -211,7 +211,8 @@ async fn has_token(user: &CardUser<CardsRead>, card: &Card, images: &CardImages)
     }
 }
 
-/// Accepts the confirmation that some clients send after an upload. Nothing changes, because the service knows the address.
+/// Accepts the confirmation that some clients send after an upload. Changes nothing, because the service knows the address of the
+/// image already.
 #[patch("/cards/<id>", data = "<body>")]
 pub(super) async fn confirm_image(
     user: CardUser<CardsWrite>,

@@ -63,7 +63,7 @@ pub(super) async fn undo_flood_batch(
     undo_batch(by, key, batch.get()?, store, metrics).await
 }
 
-/// Entries on a page of the log. A page has more if further entries have the time of the last one.
+/// The number of entries on a page of the log. A page has more entries if several have the same time as the last one.
 const PAGE_SIZE: u32 = 1_000;
 
 #[get("/floods/log")]

@@ -23,7 +23,7 @@ use crate::webhooks::WebhookStatuses;
 
 /// How long results are reused, so that any number of probes costs one check.
 const MAX_AGE: Duration = Duration::from_secs(1);
-/// Longer for the image storage, because its check can cost money.
+/// The same for the image storage. Longer, because its check can cost money.
 const STORAGE_MAX_AGE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Default)]
@@ -104,7 +104,8 @@ pub(super) async fn readiness(
 }
 
 /// Responds with 503 while a source is silent or the data may be stale, else with 200. Also lists webhooks that are disabled or
-/// over an hour behind. If the newest flood change is over 10 s ahead of the clock, also tells by how many seconds.
+/// over an hour behind. If the newest flood change is over 10 s ahead of the clock, the response also contains the number of
+/// seconds.
 #[get("/health/data")]
 pub(super) fn data_health(
     sources: &State<Sources>,

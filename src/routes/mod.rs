@@ -1,5 +1,5 @@
 //! The interface: one file per resource, named as in its address. A route runs its guards, then returns a response or changes the
-//! store. It knows neither a concrete store nor a concrete format.
+//! store. Routes depend on no concrete store or format.
 
 mod admin;
 mod alerts;

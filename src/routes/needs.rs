@@ -22,7 +22,7 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// Always empty, because Siaga has no needs.
+/// Responds with an empty list: Siaga stores no needs, but clients of `PetaBencana` request them.
 #[get("/needs")]
 pub(super) async fn list_needs(_caller: Caller) -> Result<ApiResponse, Problem> {
     ApiResponse::private_result(&json!({

@@ -21,10 +21,11 @@ pub(crate) struct Checkpoint {
     /// Fingerprints of the list entries that were sent, by key.
     #[serde(rename = "told", skip_serializing_if = "Option::is_none")]
     marks: Option<BTreeMap<String, String>>,
-    /// Up to where changes of flood states were sent. Only in checkpoints of earlier versions; `marks` replaces it.
+    /// The changes of flood states that were sent. Set by `seek`, and in checkpoints of earlier versions; `initialize` replaces
+    /// it by `marks`.
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<Watermark>,
-    /// Silent sources that were sent. Only in checkpoints of earlier versions; merged into `marks`.
+    /// Silent sources that were sent. Only in checkpoints of earlier versions; `read` merges them into `marks`.
     #[serde(skip_serializing)]
     silent: Option<BTreeSet<String>>,
     /// Time of the oldest event that the receiver has not accepted, in milliseconds since 1970.
@@ -33,7 +34,7 @@ pub(crate) struct Checkpoint {
     pub(crate) off: bool,
 }
 
-/// Everything before `at` was sent. At `at` itself, only the changes of `areas` were sent.
+/// All changes before `at` were sent. Of the changes at `at` itself, only those of `areas` were sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Watermark {
     at: i64,
@@ -68,7 +69,7 @@ impl Checkpoint {
         is_set && self.event.is_none_or(|event| event == kind)
     }
 
-    /// Starts after the last report, or marks the list entries as sent, with a watermark only those up to it.
+    /// Starts after the last report, or marks the list entries as sent. If there is a watermark, marks only the entries up to it.
     pub(super) fn initialize(&mut self, kind: EventKind, last: Option<ReportKey>, entries: &[Entry]) {
         let is_sent = |entry: &&Entry| {
             self.changes.as_ref().is_none_or(|Watermark { at, areas }| {
@@ -90,7 +91,7 @@ impl Checkpoint {
         };
     }
 
-    /// Rewinds to a report, or to changes from a time on. Other lists are sent again completely.
+    /// Continues at a report, or with the changes from a time on. Entries of all other lists are sent again.
     pub(super) fn seek(&mut self, kind: EventKind, first: Option<ReportKey>, at: Timestamp) {
         match kind {
             EventKind::Report => {
@@ -121,7 +122,7 @@ impl Checkpoint {
         self.marks.as_ref().and_then(|marks| marks.get(&entry.key)) == entry.mark.as_ref()
     }
 
-    /// Returns the keys of the marks to remove, with `None`: those whose entries are not `present`.
+    /// Returns the keys of marks whose entries are no longer `present`. The `None` with each key removes the mark.
     pub(super) fn removals(&self, present: &[Entry]) -> Vec<(String, Option<String>)> {
         let present: BTreeSet<_> = present.iter().map(|entry| &entry.key).collect();
         let keys = self.marks.iter().flatten().map(|(key, _)| key);

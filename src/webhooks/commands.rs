@@ -38,7 +38,8 @@ pub(crate) async fn update_checkpoint(
     replace_state(store, NAME, |lease| lease.map(str::to_owned)).await
 }
 
-/// Replaces the state with this name by `new(old)`, unless that is `None`. Repeats until no other writer interferes.
+/// Replaces the state with this name by `new(old)`, unless `new` returns `None`. Tries again if another writer has changed the
+/// state.
 async fn replace_state(
     store: &dyn Store,
     name: &str,

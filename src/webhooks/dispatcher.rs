@@ -81,8 +81,8 @@ impl Dispatcher {
         Ok(Self { shared, workers: Mutex::new(workers) })
     }
 
-    /// Initialises new checkpoints before the first request, whichever server sends, so that no event is lost. Retried if the
-    /// store fails.
+    /// Initialises the checkpoints of new webhooks before the first request, so that no event is lost, even if another server
+    /// sends. If the store fails, the workers try again later.
     pub(crate) async fn init_checkpoints(&mut self) {
         for worker in self.workers.get_mut().unwrap_or_else(PoisonError::into_inner) {
             if let Err(error) = worker.load_checkpoint(None).await {
@@ -113,7 +113,7 @@ pub(super) async fn renew_lease(shared: &Shared) {
     }
 }
 
-/// Repeats the steps of a worker without end. Failures of the store are logged once and retried.
+/// Repeats the steps of a worker forever. If the store fails, logs the first failure and tries again.
 async fn run(mut worker: Worker, shared: Shared) {
     let mut is_failing = false;
     loop {

@@ -35,12 +35,12 @@ pub(super) enum Ack {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) key: String,
-    /// Distinguishes successive entries with one key. An entry without a mark (a source that reports again) is sent only after
-    /// one with a mark.
+    /// Distinguishes successive entries with the same key. An entry without a mark (a source that reports again) is sent only if
+    /// the previous entry had a mark.
     pub(super) mark: Option<String>,
     pub(super) at: Timestamp,
     pub(super) values: Values,
-    /// Input of the event's identifier: a time, the area, and a state.
+    /// The input for the event's identifier: a time, the area, and a state.
     id: (Timestamp, u64, u8),
 }
 
@@ -72,7 +72,7 @@ impl Entry {
 }
 
 impl Event {
-    /// Creates the event of a report. With `card`, it includes the data that the network needs to reach the sender.
+    /// Creates the event of a report. With `card`, it includes the data by which a messaging network reaches the sender.
     pub(super) fn report(
         webhook: &str,
         report: &Arc<Report>,

@@ -9,7 +9,7 @@ use crate::auth::{RandomUnavailable, random};
 use crate::model::{Clock, Timestamp};
 use crate::stores::{Store, StoreError, WebhookState};
 
-/// Name of the lease in the store. Not a valid name of a webhook.
+/// The name of the lease in the store. No webhook can have this name.
 pub(super) const NAME: &str = "*";
 /// The holder if no other server uses the store.
 const ONLY_SERVER: &str = "the only server";
@@ -51,7 +51,8 @@ impl Lease {
         Ok(Self { store, clock, holder, state: Mutex::default() })
     }
 
-    /// Returns the epoch if the lease lasts longer than one request. Checkpoints must be read again in each epoch.
+    /// Returns the epoch if the lease stays valid for longer than a request may take. Checkpoints must be read again in each
+    /// epoch.
     pub(super) fn epoch(&self) -> Option<u64> {
         let lease = self.state();
         let is_valid = lease.until.is_some_and(|until| until > self.clock.now().saturating_add(TIMEOUT));
@@ -99,7 +100,7 @@ impl Lease {
         Ok(())
     }
 
-    /// Stores this server as the holder if the stored version is still `version`. Returns whether it did.
+    /// Stores this server as the holder if the stored version is still `version`. Returns whether it was.
     async fn put(&self, version: u64, until: Timestamp) -> Result<bool, StoreError> {
         let holder = LeaseRecord { holder: self.holder.clone(), until: until.to_utc().timestamp_millis() };
         let text = serde_json::json!(holder).to_string();

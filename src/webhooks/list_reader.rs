@@ -17,7 +17,8 @@ const DROP_WINDOW: Duration = Duration::from_hours(1);
 type CachedList = (Revision, Validity, Arc<[Entry]>);
 
 /// Reads the list that a webhook compares with its checkpoint: the newest change of each area, active alerts, areas that need
-/// attention, or sources. Events depend only on presence on the list, not on the clocks of servers, so no event is missed.
+/// attention, or sources. An event depends only on whether its entry is on the list, not on the clocks of servers, so no event is
+/// missed.
 #[derive(Debug)]
 pub(super) struct ListReader {
     shared: Shared,
@@ -30,7 +31,8 @@ impl ListReader {
         Self { shared, settings, cached: None }
     }
 
-    /// Returns the current entries that match the filter. Alerts and changes are cached until the revision changes.
+    /// Returns the current entries that match the filter. Alerts and changes are cached while their revision is current and they
+    /// are valid.
     pub(super) async fn entries_at(
         &mut self,
         now: Timestamp,
@@ -65,7 +67,7 @@ impl ListReader {
         Ok(entries)
     }
 
-    /// Returns the areas whose state has changed recently, as entries that lapse after `max_age` and [`DROP_WINDOW`].
+    /// Returns the areas whose state has changed recently, as entries that leave the list after `max_age` plus [`DROP_WINDOW`].
     async fn changes(&self, now: Timestamp) -> Result<CachedList, StoreError> {
         let floods = self.shared.store.floods(&FloodQuery::default()).await?;
         let layer: &FloodLayer = &floods.value;

@@ -10,10 +10,10 @@ use crate::formats::template::Snippet;
 use crate::model::Timestamp;
 use crate::schema::resources::Sample;
 
-/// Maximum size of a body in bytes. Standard Webhooks asks receivers to accept at least this.
+/// Maximum size of a body in bytes. Standard Webhooks asks receivers to accept bodies of this size.
 const MAX_BODY: usize = 20_000;
 const MAX_VALUE: ByteUnit = ByteUnit::Kibibyte(8);
-/// Limit of a template's output before it is checked further.
+/// Limit of the output while the template of a body runs. `MAX_BODY` limits the result.
 const MAX_OUTPUT: ByteUnit = ByteUnit::Mebibyte(1);
 const RESERVED: [&str; 8] = [
     "webhook-id",

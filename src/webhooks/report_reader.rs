@@ -16,7 +16,7 @@ pub(super) struct ReportReader {
     end: Option<Revision>,
     /// Upper bound of the next page, and the transactions that could still produce a key below it.
     barrier: Option<(ReportKey, BTreeSet<String>)>,
-    /// Keys read and not acknowledged yet, and whether the webhook sends them.
+    /// The keys that were read but not acknowledged yet, each with whether the webhook sends the report.
     page: Vec<(ReportKey, bool)>,
 }
 
@@ -38,7 +38,8 @@ impl ReportReader {
         Ok(self.page.iter().find(|(_, is_sent)| *is_sent).or(self.page.last()).copied())
     }
 
-    /// Returns a page only when all writes that were open when it was read have ended, because they may add an earlier key.
+    /// Reads the next page. Returns it only when all writes that were open at the first read have ended, because they may add an
+    /// earlier key.
     async fn read(&mut self, first: ReportKey) -> Result<Vec<(ReportKey, bool)>, StoreError> {
         let store = &self.shared.store;
         let (last, open) = if let Some(barrier) = self.barrier.take() {

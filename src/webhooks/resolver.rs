@@ -26,7 +26,8 @@ const NON_GLOBAL_V4: [([u8; 4], u32); 15] = [
     ([240, 0, 0, 0], 4),
 ];
 
-/// IPv6 networks in `2000::/3` that are not globally reachable, and all protocol assignments, although some of these are.
+/// IPv6 networks in `2000::/3` that are not globally reachable. Includes all protocol assignments (`2001::/23`), although some
+/// are reachable.
 const NON_GLOBAL_V6: [([u16; 3], u32); 4] =
     [([0x2001, 0, 0], 23), ([0x2001, 0xdb8, 0], 32), ([0x2002, 0, 0], 16), ([0x3fff, 0, 0], 20)];
 
@@ -104,7 +105,7 @@ impl<L: Lookup> Resolve for ReachableResolver<L> {
     }
 }
 
-/// Returns an error text if the host is a literal address, which is never resolved, and not globally reachable.
+/// Returns an error text if the host is an IP address that is not globally reachable. Such a host is never resolved.
 pub(super) fn check_literal(host: Option<url::Host<&str>>) -> Option<String> {
     let address = match host? {
         url::Host::Domain(_) => return None,

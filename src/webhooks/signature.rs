@@ -18,7 +18,7 @@ pub(super) struct Signer(Vec<hmac::Key>);
 pub(super) struct InvalidSecret;
 
 impl Signer {
-    /// On error, returns the position of the invalid secret.
+    /// Decodes the secrets. On error, returns the position of the invalid secret.
     pub(super) fn new<'s>(
         secrets: impl IntoIterator<Item = &'s Secret>,
     ) -> Result<Self, (usize, InvalidSecret)> {

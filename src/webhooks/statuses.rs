@@ -8,10 +8,10 @@ use super::checkpoint::Checkpoint;
 use crate::model::Timestamp;
 use crate::stores::WebhookState;
 
-/// Age of a pending event from which on `/health/data` lists the webhook.
+/// The age of a pending event at which `/health/data` starts to list the webhook.
 const LONG_BEHIND: Duration = Duration::from_hours(1);
 
-/// Status of each webhook as this server knows it. Clones share the statuses.
+/// The status of each webhook at this server's last read or write of the checkpoint. Clones share the statuses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WebhookStatuses(Arc<Mutex<Vec<WebhookStatus>>>);
 

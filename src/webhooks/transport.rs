@@ -31,7 +31,7 @@ pub(super) struct HttpClient {
 impl HttpClient {
     /// Creates a client. With `private`, it also connects by `http` and to addresses that are not globally reachable.
     pub(super) fn new<L: Lookup>(private: bool, lookup: L) -> Result<Self, reqwest::Error> {
-        // The library includes no cryptography provider. An error means that one is already installed.
+        // `reqwest` is built without a cryptography provider. An error means that one is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .timeout(TIMEOUT)

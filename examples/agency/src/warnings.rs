@@ -16,7 +16,7 @@ use siaga::rendering::{ApiResponse, ResponseCache};
 use siaga::resources::Floods;
 use siaga::stores::{FloodQuery, LayerQuery};
 
-/// Returns the route. Its parameters describe themselves.
+/// Returns the route. Its guards describe the parameters.
 pub(crate) fn routes() -> Vec<Described> {
     let route = described!(list_warnings).summary("Where the water stands high, as text to be read out");
     vec![route.with(|operation, _| {
@@ -37,8 +37,8 @@ async fn list_warnings(
     cache.layer(LayerQuery::Floods(query), Arc::new(Bulletin)).await
 }
 
-/// Writes the number of flooded areas, and then one area per line, without areas that have no state. The configuration does not
-/// enable it, because only one route uses it.
+/// Writes the number of areas that have a state, and then each of them on a line. Not registered with the builder, because only
+/// one route uses it.
 #[derive(Clone, Copy, Debug)]
 pub struct Bulletin;
 

@@ -15,7 +15,8 @@ use crate::changes::{self, Delta, FullState, TooSlow};
 use crate::http::content::CacheControl;
 use crate::rendering::{ApiResponse, JSON, cache_topology, envelope};
 
-/// Interval of line breaks before the JSON of a waiting response: Rocket detects a closed connection only when it writes.
+/// Interval at which a waiting response sends line breaks before its JSON. Rocket detects a closed connection only when it
+/// writes.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
 pub(in super::super) enum ChangesResponse {

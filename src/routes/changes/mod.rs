@@ -161,8 +161,8 @@ impl ChangesRequest {
         })
     }
 
-    /// Returns states that include every change acknowledged before the call, and the cursor; `None` if the cursor is ahead of
-    /// the store.
+    /// Returns states that include every change acknowledged before the call, and the cursor. The cursor is `None` if the store
+    /// does not catch up to it.
     async fn current(&self, since: Option<Cursor>) -> Result<(Arc<State>, Option<Cursor>), Problem> {
         let current = || timeout(self.timeout, self.follower.current());
         let state = current().await.map_err(Problem::slow_store)??;

@@ -69,7 +69,7 @@ impl Subscriber {
     /// client gets the full state.
     pub(super) async fn next(&mut self) -> Option<LiveUpdate> {
         loop {
-            // Read before the states, which are then at least as new.
+            // Read this before the states, so that the states are at least as new.
             let stale = *self.stale.borrow_and_update();
             let state = self.states.borrow_and_update().clone();
             let ahead =

@@ -7,7 +7,7 @@ use crate::formats::tables::{Collection, Column};
 /// QGIS requires exactly this media type.
 pub(super) const OPENAPI: &str = "application/vnd.oai.openapi+json;version=3.0";
 
-/// Returns the document (§9), in `OpenAPI` 3.0. The whole interface is described in 3.1.
+/// Returns the `OpenAPI` 3.0 document of the OGC addresses (§9). `/openapi.json` describes the whole interface in 3.1.
 pub(super) fn document(state: &OgcState<'_>) -> Value {
     let mut paths = Map::new();
     for (path, id, summary) in [

@@ -10,7 +10,8 @@ use crate::model::{AreaSelector, union_rect};
 pub(super) const SCHEMA: &str = "application/schema+json";
 
 const CRS: &str = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
-/// Link relation of the columns that are parameters. Comes from OGC API – Features, Part 3; its filters are not supported.
+/// Relation of the link to the columns by which clients can filter. Defined in OGC API – Features, Part 3, which is not supported
+/// otherwise.
 const QUERYABLES: &str = "http://www.opengis.net/def/rel/ogc/1.0/queryables";
 const TIME_SYSTEM: &str = "http://www.opengis.net/def/uom/ISO-8601/0/Gregorian";
 
@@ -115,7 +116,7 @@ fn describe_collection(
     })
 }
 
-/// Returns the columns of a collection as a JSON Schema. All columns are parameters.
+/// Returns the columns of a collection as a JSON Schema. Every column is also a query parameter.
 pub(super) fn schema(
     state: &OgcState<'_>,
     params: &OgcParams,

@@ -33,7 +33,7 @@ impl Part for OgcParams {
 }
 
 impl OgcParams {
-    /// Fails if a parameter is given twice, or if the format is not JSON.
+    /// Reads the parameters. Fails if one is given twice, or if the format is not JSON.
     fn from_request(request: &Request<'_>) -> Result<Self, Problem> {
         let query = request.uri().query().map_or("", |query| query.as_str());
         let mut parameters: Vec<(String, String)> = Vec::new();
@@ -125,7 +125,7 @@ impl OgcParams {
             }
             parameters.push((name, value));
         }
-        // Sorted, so that the order of the parameters does not matter.
+        // Sort them, so that requests with another order of parameters share a cached response.
         parameters.sort_unstable();
         selection.values.sort_by_key(|(column, _)| *column);
         let parameters = form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();

@@ -270,5 +270,5 @@ fn ids(got: &[ReceivedRequest]) -> BTreeSet<String> {
     got.iter().map(|got| got.id.clone()).collect()
 }
 
-/// Encodes 24 bytes.
+/// A valid secret, which encodes 24 bytes.
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";

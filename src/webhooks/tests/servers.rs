@@ -143,7 +143,7 @@ async fn commands_resume_and_replay_webhooks_while_a_server_runs() {
 async fn imported_reports_and_states_are_not_sent() {
     let webhooks = reports_and_states();
     let mut bench = Bench::new(webhooks).await;
-    // An import adds everything at once.
+    // Simulates an import, which adds all reports and changes at once.
     bench.reports(3).await;
     bench.set(1, 2).await;
     bench.clock.set(bench.clock.now().saturating_add(Duration::from_millis(1)));

@@ -30,7 +30,8 @@ impl Worker {
         }
     }
 
-    /// While an event waits, continues with the report after it. Reports that the filters exclude are passed.
+    /// While a report is pending, continues with the report after it. Acknowledges reports that the filters exclude without a
+    /// request.
     async fn next_report(&mut self, now: Timestamp) -> Result<Action, StoreError> {
         let next_key = match &self.pending {
             Some(PendingEvent { ack: Ack::Report(key), .. }) => key.next(),
@@ -44,7 +45,7 @@ impl Worker {
         }
     }
 
-    /// Sends the report, unless it is too old or no longer exists.
+    /// Returns the action for a report: sends it, unless it is too old or no longer public.
     async fn report(&self, key: ReportKey, now: Timestamp) -> Result<Action, StoreError> {
         Ok(match self.reports.event(&self.name, key).await? {
             Some(event) if event.at < now.saturating_sub(self.settings.max_age) => {
@@ -55,7 +56,8 @@ impl Worker {
         })
     }
 
-    /// Removes lapsed marks first. New flood states are collected for a moment, to be sent together.
+    /// First removes the marks of entries that have left the list. Collects new flood states for `COLLECT_FOR`, to send them
+    /// together.
     async fn next_entries(&mut self, now: Timestamp) -> Result<Action, StoreError> {
         let present = self.lists.entries_at(now, self.checkpoint.waiting_since()).await?;
         let removals = self.checkpoint.removals(&present);

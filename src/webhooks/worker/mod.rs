@@ -18,7 +18,7 @@ use crate::model::Timestamp;
 use crate::stores::StoreError;
 use crate::telemetry::DeliveryOutcome;
 
-/// Shortest time between the starts of two requests of a webhook: limits it to ten a second.
+/// The shortest time between the starts of two requests of a webhook. Limits a webhook to ten requests a second.
 const MIN_INTERVAL: Duration = Duration::from_millis(100);
 /// How long changes of flood states are collected into one request.
 const COLLECT_FOR: Duration = Duration::from_secs(1);
@@ -29,7 +29,7 @@ pub(super) struct Worker {
     name: String,
     settings: WebhookSettings,
     template: PayloadTemplate,
-    /// A trait object, so that tests can replace it.
+    /// A trait object, so that tests can replace the client.
     pub(super) client: Arc<dyn Transport>,
     shared: Shared,
     reports: ReportReader,
@@ -39,7 +39,7 @@ pub(super) struct Worker {
     version: u64,
     checkpoint: Checkpoint,
     collecting_since: Option<Timestamp>,
-    /// The oldest event that the receiver has not accepted. Later ones wait for it.
+    /// The oldest event that the receiver has not accepted. Later events wait for it.
     pending: Option<PendingEvent>,
     /// Events that the receiver has not accepted, although it accepted later ones. Each is retried between later events.
     deferred: Vec<PendingEvent>,
@@ -53,9 +53,9 @@ pub(super) struct Worker {
 
 enum Action {
     Wait,
-    /// Continue without a request. The number is the count of events that were too old.
+    /// Acknowledge events without a request. The number counts the events that were too old.
     Acknowledge(Ack, u64),
-    /// Continue: no request could be rendered for this event.
+    /// Skip an event, because no request could be rendered for it.
     Skip(Box<Event>, PayloadError),
     Send(Box<Event>, Request),
 }
@@ -89,7 +89,7 @@ impl Worker {
         }
     }
 
-    /// Reads, sends or waits; returns when to continue. If the store fails, the next step repeats this one.
+    /// Reads, sends or waits, and returns when to run the next step. If the store fails, the next step repeats this one.
     pub(super) async fn step(&mut self) -> Result<Timestamp, StoreError> {
         let now = self.shared.clock.now();
         if now < self.last_step {
@@ -146,7 +146,7 @@ impl Worker {
             Action::Send(event, request) => {
                 let client = Arc::clone(&self.client);
                 let permit = self.shared.permits.acquire().await.ok();
-                // Checked again, because waiting for the permit can outlast the lease.
+                // Check the lease again, because it may have expired while the worker waited for the permit.
                 if self.shared.lease.epoch().is_none_or(|present| present != epoch) {
                     return Ok(next_poll);
                 }
@@ -163,8 +163,8 @@ impl Worker {
         Ok(self.due.min(next_poll))
     }
 
-    /// Loads or creates the checkpoint; without an epoch, it is loaded again once this server sends. Returns `false` on a
-    /// conflict.
+    /// Loads or creates the checkpoint. Without an epoch, the worker loads it again once this server holds the lease. Returns
+    /// `false` if another writer has changed it.
     pub(super) async fn load_checkpoint(&mut self, epoch: Option<u64>) -> Result<bool, StoreError> {
         let now = self.shared.clock.now();
         let state = self.shared.store.webhook_states().await?.remove(&self.name);
@@ -208,7 +208,7 @@ impl Worker {
             Candidate::Probe => 0,
             Candidate::Deferred(index) => self.deferred[index].attempts,
         };
-        // The failure of a deferred event does not mean that the receiver is unavailable.
+        // A deferred event counts only its own failures, because they do not mean that the receiver is unavailable.
         let failures = if matches!(candidate, Candidate::Deferred(_)) { attempts } else { self.failures + 1 };
         let next = next_step(id, attempts, failures, outcome);
         let counted_as = match next {
@@ -261,7 +261,7 @@ impl Worker {
 
     /// Moves the checkpoint past the event and saves it. A pending report is deferred.
     async fn acknowledge(&mut self, ack: &Ack) -> Result<(), StoreError> {
-        // Deferred, because a pending report must not be lost when the checkpoint passes it.
+        // Defer a pending report, so that it is not lost when the checkpoint moves past it.
         if let Some(PendingEvent { ack: Ack::Report(key), .. }) = &self.pending {
             self.checkpoint.defer(*key);
         }

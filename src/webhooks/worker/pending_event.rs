@@ -1,4 +1,4 @@
-//! Events not accepted yet: chooses the next attempt, and defers events that would block others.
+//! Handles events that the receiver has not accepted yet: chooses the next attempt, and defers events that would block others.
 
 use super::super::event::Ack;
 use super::super::retry::Outcome;
@@ -27,7 +27,7 @@ pub(super) struct PendingEvent {
 pub(super) enum Candidate {
     /// The next event in order, or the pending one.
     Next,
-    /// The event after the pending one, to find out whether the receiver accepts others.
+    /// The event after the pending one, to find out whether the receiver accepts other events.
     Probe,
     Deferred(usize),
 }

@@ -45,7 +45,7 @@ fn lines_of_a_change(area: AreaId) -> String {
     tracing::subscriber::with_default(log, || {
         block_on(async {
             let store = Fresh.open(Arc::new(ManualClock::new(fixture::now()))).await;
-            // Some of the changes are refused.
+            // The store rejects a change of an unknown area.
             let _ = store.set_flood_state(order).await;
         });
     });
