@@ -57,8 +57,7 @@ impl Settings {
         self.api_keys.is_empty() && self.jwt.is_none()
     }
 
-    /// Checks that all keys have different names and digests: changes are logged under the name, and the digest selects the
-    /// scopes.
+    /// Checks that all keys have different names and digests. Names identify authors in logs, and digests select scopes.
     fn check_keys(&self) -> Result<(), InvalidSettings> {
         for (index, key) in self.api_keys.iter().enumerate() {
             for (other, earlier) in self.api_keys[..index].iter().enumerate() {

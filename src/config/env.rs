@@ -70,7 +70,7 @@ impl Provider for DatabaseUrl {
     }
 }
 
-/// Checks that the file named by the environment variable `ROCKET_CONFIG` exists. Otherwise the service would silently use its
+/// Checks that the file named by the environment variable `ROCKET_CONFIG` exists. Otherwise the service would silently use
 /// defaults.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NamedFile;
@@ -81,8 +81,8 @@ impl NamedFile {
     pub(crate) const INSTALLED: &'static str = "/etc/siaga/Rocket.toml";
 
     /// Returns the path of the configuration file: `ROCKET_CONFIG`, or else `Rocket.toml` if found, or else
-    /// [`INSTALLED`](Self::INSTALLED). As in Rocket, a relative path is looked for in the working directory and the directories
-    /// above it.
+    /// [`INSTALLED`](Self::INSTALLED). As in Rocket, a relative path is searched in the working directory and all directories
+    /// above.
     #[must_use]
     pub(crate) fn path() -> String {
         let local = if find_upwards(Self::LOCAL).is_some() { Self::LOCAL } else { Self::INSTALLED };

@@ -195,8 +195,8 @@ impl<'de> Visitor<'de> for WebhooksVisitor {
     }
 }
 
-/// Reads the webhook with this name. A value that is not a table is reported as an unknown key, because it is most likely a
-/// misspelt one.
+/// Reads the webhook with this name. Reports a value that is not a table as an unknown key, because it is most likely a misspelt
+/// one.
 struct WebhookSeed<'n>(&'n str);
 
 impl<'de> DeserializeSeed<'de> for WebhookSeed<'_> {

@@ -48,7 +48,7 @@ impl QueryParameter for AlertContent {
     }
 }
 
-/// `lang`: the language of the page. ***Default: the country's main language**, even with `Accept-Language`, so that caches can
+/// `lang`: the language of the page. **Default: the country's main language**, even with `Accept-Language`, so that caches can
 /// share the page
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PageLanguage(Option<String>);

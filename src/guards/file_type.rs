@@ -9,8 +9,7 @@ use crate::photos::ImageType;
 const NAME: &str = "file_type";
 const HEADER: &str = "Content-Type";
 
-/// The media type of an image that the client will upload: the query parameter `file_type`, else the header `Content-Type`, else
-/// `image/jpeg`.
+/// The media type of a future upload: the query parameter `file_type`, else the header `Content-Type`, else `image/jpeg`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileType(pub ImageType);
 

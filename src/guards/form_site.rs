@@ -15,8 +15,7 @@ pub(crate) enum FormSite {
     /// No page, according to `Sec-Fetch-Site`: the user has typed the address.
     NoSite,
     Foreign,
-    /// The request lacks `Sec-Fetch-Site`, as from old browsers, over plain HTTP or from other programs, and no `Origin` names
-    /// another site.
+    /// Without `Sec-Fetch-Site` (old browsers, plain HTTP, other programs), and no `Origin` names another site.
     Unknown,
 }
 

@@ -22,8 +22,7 @@ const GEOFORMAT_DESCRIPTION: &str =
 /// The format chosen by the query parameters `format` (the container) and `geoformat` (the name of the format).
 ///
 /// Each parameter implies the other. If both are absent, the header `Accept` decides; of formats with equal weight, the
-/// configured default wins. If the header accepts none of the formats, the default is used, because existing clients with
-/// careless headers expect it.
+/// configured default wins. If the header accepts none of the formats, the default is used, as existing clients expect.
 ///
 /// A format that also exists without the envelope ([`Format::without_envelope`]) is sent that way if `Accept` prefers that media type.
 ///
@@ -136,8 +135,7 @@ fn describe_responses<'f>(
     }
 }
 
-/// Returns a schema that accepts any of the formats. If all their schemas are references and differ in a constant `type`, adds
-/// `type` as the discriminator.
+/// Returns one schema for all formats. If all schemas are references that differ in a constant `type`, adds a discriminator.
 fn alternatives(formats: Vec<(&dyn Format, Value)>, kind: LayerKind) -> Value {
     let kinds: Option<Map<String, Value>> = formats
         .iter()

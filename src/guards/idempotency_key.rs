@@ -6,8 +6,7 @@ use crate::openapi::{Interface, Operation, Parameter, Part};
 
 const NAME: &str = "Idempotency-Key";
 
-/// The header `Idempotency-Key`: a UUID that the client chooses for a request, or absent. Repeating a request with its key
-/// changes nothing.
+/// The header `Idempotency-Key`: a UUID from the client, or absent. Repeating a request with its key changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IdempotencyKey(pub(crate) Option<u128>);
 

@@ -34,7 +34,7 @@
 //! ```
 //!
 //! In your own guard, return [`Problem::outcome`](crate::http::error::Problem::outcome) from `from_request`, so that clients get
-//! the message of the problem.
+//! its message.
 
 mod accept;
 mod alert_parameters;

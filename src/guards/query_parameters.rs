@@ -130,8 +130,8 @@ impl QueryParameter for Training {
     }
 }
 
-/// `username`: the user for whom the client claims to act. Recorded in the log of flood states next to the credential's subject,
-/// and never trusted.
+/// `username`: the user for whom the client claims to act. Logged with flood states next to the credential's subject, but never
+/// trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Username(pub Option<String>);
 

@@ -25,8 +25,7 @@ impl RevisionParam {
         format!("{}{next}{NAME}={revision}", self.address)
     }
 
-    /// Reads the parameter. Leaves it and unknown parameters out of the address; a parameter with an escaped name counts as
-    /// known.
+    /// Reads the parameter. Omits it and unknown parameters from the address; a parameter with an escaped name counts as known.
     fn read(request: &Request<'_>) -> Result<Self, Problem> {
         let requested = Query::for_request(request).get(NAME)?.map(String::from);
         let query = request.uri().query().map_or("", |query| query.as_str());

@@ -1,5 +1,4 @@
-//! Everything between Rocket and the routes: middleware, rate limits, caching headers and error responses. Depends on no
-//! particular resource.
+//! Everything between Rocket and the routes: middleware, rate limits, caching headers, error responses. Depends on no resource.
 
 pub(crate) mod admission;
 pub(crate) mod concurrency_limiter;

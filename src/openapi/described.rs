@@ -14,8 +14,7 @@ type DescribeFn = Arc<dyn Fn(&mut Operation, &Interface<'_>) + Send + Sync>;
 
 /// A route and its description in the OpenAPI document.
 ///
-/// Created from a handler by [`described!`](crate::described), or from a plain [`Route`]. The document lists a plain route
-/// without describing it.
+/// Created from a handler by [`described!`](crate::described). Or from a plain [`Route`], which the document only lists.
 ///
 /// ```
 /// use rocket::get;

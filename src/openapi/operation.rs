@@ -18,8 +18,7 @@ pub struct Operation {
     summary: &'static str,
     parameters: Vec<Parameter>,
     body: Option<Value>,
-    /// The responses by status, as JSON for the document. The order of media types matters: clients and `/docs` use the first
-    /// one.
+    /// The responses by status, as JSON for the document. The first media type is the one that clients and `/docs` use.
     responses: BTreeMap<u16, Value>,
     /// Alternative requirements, of which a request must satisfy one. If empty, the operation reads no credential.
     security: Vec<Value>,

@@ -44,8 +44,7 @@ impl Cloud {
                 let builder = with_options(builder, settings, GoogleCloudStorageBuilder::with_config)?;
                 Ok(Self::with_signer(builder.build().map_err(invalid_url)?))
             }
-            // This service receives uploads for Azure, which needs a special header for each upload and cannot sign the media
-            // type.
+            // This service receives uploads for Azure: Azure needs a special header, and cannot sign the media type.
             #[cfg(feature = "azure")]
             ObjectStoreScheme::MicrosoftAzure => {
                 let builder = MicrosoftAzureBuilder::from_env().with_url(url.as_str()).with_retry(retry());

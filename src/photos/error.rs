@@ -57,8 +57,7 @@ pub(crate) enum InvalidAddress {
 
 impl From<object_store::Error> for ImageError {
     fn from(error: object_store::Error) -> Self {
-        // `NotFound` becomes a failure of the storage, because it means a missing bucket here. Callers that read an object handle
-        // it before.
+        // Here, `NotFound` means a missing bucket, which is a failure. Callers that read an object handle `NotFound` before.
         Self::Storage(error.into())
     }
 }

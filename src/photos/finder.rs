@@ -18,8 +18,7 @@ const IDLE_INTERVAL: Duration = Duration::from_hours(1);
 const DIRECT_INTERVAL: Duration = Duration::from_mins(1);
 /// How long an upload may still arrive after its address expired.
 const GRACE: Duration = Duration::from_mins(5);
-/// How long until the finder offers the same upload to the store again, which may have been processing the card's previous
-/// upload.
+/// How long until the finder offers an upload to the store again: the store may have been busy with the card's previous upload.
 const RECHECK_AFTER: Duration = Duration::from_secs(10);
 /// An unrecorded upload of this age is orphaned: the server that received it has crashed.
 const ORPHAN_AGE: Duration = Duration::from_mins(1);
@@ -144,8 +143,7 @@ impl<'i> Finder<'i> {
         }
     }
 
-    /// Returns the upload that the object with this name contains; `None` if the name is invalid, or the store expects no upload
-    /// for it.
+    /// Returns the upload in the object with this name; `None` if the name is invalid, or the store expects no such upload.
     async fn upload(&self, name: &str) -> Result<Option<Upload>, ImageError> {
         match &self.images.uploads {
             Uploads::Direct => Ok(names::parse_upload(name).map(|(upload, _)| upload)),

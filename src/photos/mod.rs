@@ -86,8 +86,8 @@ pub(crate) struct UploadTarget {
     /// Accepts one `PUT` of an image of the requested type, within [`UPLOAD_LIFETIME`].
     pub(crate) signed_request: String,
     pub(crate) url: String,
-    /// The `Content-Type` that the storage requires. `None` if this service receives the upload, because it accepts all names of
-    /// the type.
+    /// The `Content-Type` that the storage requires. `None` if this service receives the upload: it accepts all names of the
+    /// type.
     pub(crate) content_type: Option<&'static str>,
 }
 
@@ -131,8 +131,7 @@ impl CardImages {
         })
     }
 
-    /// Checks whether the storage responds, and whether a folder is writable. The check is optional: reads work without the
-    /// storage.
+    /// Checks that the storage responds, and that a folder is writable. The check is optional: reads work without the storage.
     pub(crate) async fn readiness(&self) -> Check {
         let check = async {
             match time::timeout(READINESS_TIMEOUT, self.storage.is_available()).await {
@@ -143,8 +142,8 @@ impl CardImages {
         Check::run("images", "the storage of images cannot be reached or written to", check).await.optional()
     }
 
-    /// Records that the image of a card is expected, and returns where to upload it. With `early`, the card need not have a
-    /// report yet.
+    /// Records that the image of a card is expected, and returns where to upload it. With `early`, the card may have no report
+    /// yet.
     pub(crate) async fn expect_upload(
         &self,
         card: &CardId,

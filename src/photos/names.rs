@@ -21,8 +21,7 @@ pub(super) fn presigned(card: &CardId) -> String {
     card_part(card)
 }
 
-/// Returns the name of an upload that this service receives. `end` is a random suffix in the storage, or the extension in an
-/// address.
+/// Returns the name of an upload that this service receives. `end`: a random suffix in the storage, an extension in an address.
 pub(super) fn upload(upload: &Upload, end: &str) -> String {
     format!("{}.{}.{end}", card_part(&upload.card), upload.turn)
 }

@@ -19,8 +19,7 @@ const CONCURRENCY: usize = 4;
 const CONFLICT_RETRY: Duration = Duration::from_millis(20);
 
 impl CardImages {
-    /// Moves the photo of a hidden or restored report, within the time limit of a request. If the move fails, a worker retries
-    /// it.
+    /// Moves the photo of a hidden or restored report within the time limit of a request. If this fails, a worker retries.
     pub(crate) async fn move_photo_of(&self, report: ReportKey) {
         let take = async {
             loop {
@@ -49,8 +48,7 @@ impl CardImages {
     pub(super) async fn move_photos(&self) {
         let mut settled: Option<(Revision, Instant)> = None;
         loop {
-            // Each new move changes the revision of the reports. While the revision stays the same, look for moves only once per
-            // lease.
+            // Each new move changes the revision of the reports. While it stays the same, look for moves only once per lease.
             if let Ok(revision) = self.store.revision(Resource::Reports).await
                 && settled.is_none_or(|(last, at)| last != revision || at.elapsed() >= LEASE)
             {

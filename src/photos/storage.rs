@@ -31,8 +31,7 @@ const WRITE_BUFFER: usize = 1 << 20;
 /// The size of the write probe in bytes: one block of most file systems.
 const PROBE_SIZE: usize = 4 << 10;
 
-/// The objects below the address of the storage: uploads in `uploads`, hidden photos in `hidden`, and published photos at the
-/// top.
+/// The objects of the storage, below its address: uploads in `uploads`, hidden photos in `hidden`, published photos at the top.
 #[derive(Clone, Debug)]
 pub(super) struct Storage {
     objects: Arc<dyn ObjectStore>,
@@ -254,8 +253,7 @@ fn read_error(error: Error) -> ImageError {
     }
 }
 
-/// Writes and deletes a small file in a folder, or in its nearest existing parent. Only writing reveals a full disk or an
-/// exhausted quota.
+/// Writes and deletes a small file in a folder, or in its nearest existing parent. Only writing reveals a full disk or quota.
 fn probe_write(folder: &std::path::Path) -> io::Result<()> {
     let is_missing = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
     let mut existing = folder.ancestors().filter(|folder| !folder.symlink_metadata().is_err_and(is_missing));

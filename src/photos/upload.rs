@@ -18,8 +18,7 @@ use crate::telemetry::UploadStep;
 const MAX_PER_ADDRESS: u32 = 2;
 /// The minimum rate of an upload in bytes per second. A phone with 32 kbit/s reaches it.
 const MIN_RATE: f64 = 4_096.0;
-/// The rate is averaged over this time, or over `limits.timeout` if shorter. An upload is read in pieces; each has this time to
-/// arrive.
+/// The rate is averaged over this time, or over `limits.timeout` if shorter. Each piece of an upload has this time to arrive.
 const MAX_AVERAGING: Duration = Duration::from_mins(1);
 
 /// An admitted upload. Counts as in progress until it is dropped.
@@ -106,8 +105,7 @@ impl CardImages {
         Ok(AdmittedUpload { permit, length: None, _slot: slot, _client_slot: client_slot })
     }
 
-    /// Receives an upload, which appears in the storage only when complete. Accepts exactly one of several uploads to one
-    /// address.
+    /// Receives an upload, which appears in the storage only when complete. Accepts only one of several uploads to an address.
     ///
     /// Buffers about 1 MiB. The upload must arrive at 4 KiB/s or more, averaged over `limits.timeout` or a minute, whichever is
     /// shorter. If it is too large, too slow or incomplete, nothing is stored, and the address can be used again.

@@ -29,8 +29,7 @@ const MAX_BACKOFF: Duration = Duration::from_mins(15);
 /// The maximum number of uploads processed concurrently. Each takes a CPU, and memory as described in [`photo`].
 const MAX_WORKERS: usize = 4;
 
-/// Finds uploads, makes and publishes photos, and moves photos of hidden and erased reports. Any number of workers can share a
-/// store.
+/// Finds uploads, makes and publishes photos, and moves photos of hidden and erased reports. Several workers can share a store.
 #[derive(Debug)]
 pub(crate) struct Worker {
     images: Arc<CardImages>,
@@ -96,8 +95,7 @@ impl Worker {
         }
     }
 
-    /// Publishes an upload, and renews its lease meanwhile. After a temporary failure, a worker retries, up to [`MAX_ATTEMPTS`]
-    /// times.
+    /// Publishes an upload, and renews its lease meanwhile. Retries after a temporary failure, up to [`MAX_ATTEMPTS`].
     async fn process(&self, taken: &TakenUpload) {
         let result = select! {
             result = self.publish(taken) => result,
@@ -109,8 +107,7 @@ impl Worker {
                 self.postpone(taken, &reason).await
             }
             Err(Failure::Temporary(reason)) => {
-                // Delete the upload first, so that the finder does not record it again. If this fails, the finder deletes it
-                // later.
+                // Delete the upload first, so that the finder does not record it again. After an error, the finder deletes it.
                 let _ = self.images.storage.delete_upload(&taken.object).await;
                 self.refuse(taken, &reason).await
             }

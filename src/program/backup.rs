@@ -23,8 +23,7 @@ pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> 
     let photos = photos(builder)?;
     let copy = || photos.as_deref().map_or(Ok(()), |photos| copy_photos(photos, &copies, Private::All));
     let copy_all = async {
-        // Copy photos before the store, because a server may remove a processed upload meanwhile. Copy again afterwards, for new
-        // photos.
+        // Copy photos before the store, because a server may remove a processed upload, and again afterwards, for new photos.
         copy()?;
         upkeep.backup(&settings, to).await?;
         let complete = async {
@@ -82,8 +81,7 @@ enum Private {
     Hidden,
 }
 
-/// Copies files and folders that `to` lacks; photos never change. Skips files that disappear. On return, all copies are on the
-/// disk.
+/// Copies files and folders that `to` lacks; photos never change. Skips files that disappear. Syncs all copies to the disk.
 fn copy_photos(from: &Path, to: &Path, private: Private) -> Result<(), Failure> {
     copy_missing(from, to, private)?;
     let above = to.parent().filter(|above| !above.as_os_str().is_empty());
@@ -124,8 +122,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(&partial, to)
 }
 
-/// Removes photos and uploads of cards that are not in `cards`: the reports of these cards were erased before the store was
-/// copied, or received afterwards.
+/// Removes photos and uploads of cards that are not in `cards`: these were erased before the store was copied, or are newer.
 fn remove_erased(copies: &Path, cards: &HashSet<CardId>) -> Result<(), Failure> {
     for entry in fs::read_dir(copies)? {
         let entry = entry?;

@@ -76,8 +76,7 @@ pub(super) fn liveness() -> Result<ApiResponse, Problem> {
     ApiResponse::private_result(&json!({ "status": "live" }))
 }
 
-/// Responds with 200 if all required checks pass, else with 503. If only optional ones fail, the status is 200 and the text is
-/// `degraded`.
+/// Responds with 200 if all required checks pass, else with 503. If only optional ones fail, sends 200 and `degraded`.
 #[get("/health/ready")]
 pub(super) async fn readiness(
     readiness: &State<Readiness>,
@@ -104,8 +103,7 @@ pub(super) async fn readiness(
 }
 
 /// Responds with 503 while a source is silent or the data may be stale, else with 200. Also lists webhooks that are disabled or
-/// over an hour behind. If the newest flood change is over 10 s ahead of the clock, the response also contains the number of
-/// seconds.
+/// over an hour behind, and the seconds by which the newest flood change is ahead of the clock, if over 10.
 #[get("/health/data")]
 pub(super) fn data_health(
     sources: &State<Sources>,

@@ -286,8 +286,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// If the configuration is invalid or the store cannot open. [`BuildError::NoKeys`] if the store persists data but no API
-    /// keys.
+    /// If the configuration is invalid or the store cannot open. [`BuildError::NoKeys`] if the store persists no API keys.
     pub async fn open_persistent_store(&self) -> Result<Arc<dyn Store>, BuildError> {
         let store = self.open_shared().await?;
         // Keys in the memory of this process would be lost when it ends.

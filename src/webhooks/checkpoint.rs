@@ -21,8 +21,7 @@ pub(crate) struct Checkpoint {
     /// Fingerprints of the list entries that were sent, by key.
     #[serde(rename = "told", skip_serializing_if = "Option::is_none")]
     marks: Option<BTreeMap<String, String>>,
-    /// The changes of flood states that were sent. Set by `seek`, and in checkpoints of earlier versions; `initialize` replaces
-    /// it by `marks`.
+    /// The flood changes that were sent. Set by `seek` and by earlier versions; `initialize` replaces it with `marks`.
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<Watermark>,
     /// Silent sources that were sent. Only in checkpoints of earlier versions; `read` merges them into `marks`.

@@ -38,8 +38,7 @@ pub(crate) async fn update_checkpoint(
     replace_state(store, NAME, |lease| lease.map(str::to_owned)).await
 }
 
-/// Replaces the state with this name by `new(old)`, unless `new` returns `None`. Tries again if another writer has changed the
-/// state.
+/// Replaces the state with this name by `new(old)`, unless `new` returns `None`. Tries again if another writer changed the state.
 async fn replace_state(
     store: &dyn Store,
     name: &str,

@@ -35,8 +35,8 @@ pub(super) enum Ack {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) key: String,
-    /// Distinguishes successive entries with the same key. An entry without a mark (a source that reports again) is sent only if
-    /// the previous entry had a mark.
+    /// Distinguishes successive entries with the same key. An entry without a mark (a source that reports again) is sent only
+    /// after one with a mark.
     pub(super) mark: Option<String>,
     pub(super) at: Timestamp,
     pub(super) values: Values,

@@ -51,8 +51,7 @@ impl Lease {
         Ok(Self { store, clock, holder, state: Mutex::default() })
     }
 
-    /// Returns the epoch if the lease stays valid for longer than a request may take. Checkpoints must be read again in each
-    /// epoch.
+    /// Returns the epoch if the lease outlasts the timeout of a request. Checkpoints must be read again in each epoch.
     pub(super) fn epoch(&self) -> Option<u64> {
         let lease = self.state();
         let is_valid = lease.until.is_some_and(|until| until > self.clock.now().saturating_add(TIMEOUT));

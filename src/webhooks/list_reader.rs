@@ -17,8 +17,7 @@ const DROP_WINDOW: Duration = Duration::from_hours(1);
 type CachedList = (Revision, Validity, Arc<[Entry]>);
 
 /// Reads the list that a webhook compares with its checkpoint: the newest change of each area, active alerts, areas that need
-/// attention, or sources. An event depends only on whether its entry is on the list, not on the clocks of servers, so no event is
-/// missed.
+/// attention, or sources. An event depends only on whether its entry is listed, not on the clocks of servers, so none is missed.
 #[derive(Debug)]
 pub(super) struct ListReader {
     shared: Shared,
@@ -31,8 +30,7 @@ impl ListReader {
         Self { shared, settings, cached: None }
     }
 
-    /// Returns the current entries that match the filter. Alerts and changes are cached while their revision is current and they
-    /// are valid.
+    /// Returns the current entries that match the filter. Alerts and changes are cached until the revision changes or they lapse.
     pub(super) async fn entries_at(
         &mut self,
         now: Timestamp,

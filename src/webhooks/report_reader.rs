@@ -38,8 +38,7 @@ impl ReportReader {
         Ok(self.page.iter().find(|(_, is_sent)| *is_sent).or(self.page.last()).copied())
     }
 
-    /// Reads the next page. Returns it only when all writes that were open at the first read have ended, because they may add an
-    /// earlier key.
+    /// Returns a page only when all writes that were open at its first read have ended, because they may add an earlier key.
     async fn read(&mut self, first: ReportKey) -> Result<Vec<(ReportKey, bool)>, StoreError> {
         let store = &self.shared.store;
         let (last, open) = if let Some(barrier) = self.barrier.take() {

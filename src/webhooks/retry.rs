@@ -48,8 +48,7 @@ pub(super) fn next_step(id: &str, attempts: u32, failures: u32, outcome: &Outcom
     }
 }
 
-/// Returns up to a quarter of `wait`, for the caller to add. Depends on the event's identifier, so that webhooks do not all retry
-/// at once.
+/// Returns up to a quarter of `wait`, to add to it. Depends on the event's identifier, so that webhooks retry at different times.
 fn jitter(wait: Duration, id: &str, failures: u32) -> Duration {
     let hash = blake3::hash(format!("{id} {failures}").as_bytes());
     wait * u32::from(hash.as_bytes()[0]) / (4 * u32::from(u8::MAX))

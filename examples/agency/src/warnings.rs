@@ -37,8 +37,7 @@ async fn list_warnings(
     cache.layer(LayerQuery::Floods(query), Arc::new(Bulletin)).await
 }
 
-/// Writes the number of areas that have a state, and then each of them on a line. Not registered with the builder, because only
-/// one route uses it.
+/// Writes the number of areas that have a state, and then each of them on a line. Not registered, because only one route uses it.
 #[derive(Clone, Copy, Debug)]
 pub struct Bulletin;
 

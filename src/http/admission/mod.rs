@@ -66,8 +66,7 @@ impl Admission {
         }
     }
 
-    /// Counts a request that Rocket could not read, because Rocket runs no fairing for it. Returns a 429 if the request exceeds
-    /// the rate limit.
+    /// Counts a request that Rocket could not read, because no fairing runs for it. Returns a 429 if it exceeds the rate limit.
     pub(crate) fn rate_limit_problem(request: &Request<'_>) -> Option<Problem> {
         match &request.local_cache(|| outcome(request)).rejection {
             Some(RejectionResponse::TooMany(problem, _)) => Some(problem.clone()),
@@ -119,8 +118,7 @@ impl RejectionResponse {
     }
 }
 
-/// Counts the request and decides about it. Requests without a client address, and requests for exempt paths, are admitted and
-/// not counted.
+/// Counts the request and decides about it. Requests without a client address or for exempt paths are admitted, but not counted.
 fn outcome(request: &Request<'_>) -> Outcome {
     let (Ok(quotas), Ok(config)) = (managed::<Arc<Quotas>>(request), managed::<Config>(request)) else {
         return Outcome::default();
@@ -160,8 +158,8 @@ fn account(request: &Request<'_>, quotas: &Arc<Quotas>, address: IpAddr) -> Acco
     }
 }
 
-/// Whether requests for the path are exempt from quotas. If the mount path `base` lies below an exempt path, nothing below that
-/// path is exempt.
+/// Whether requests for the path are exempt from quotas. If the mount path `base` is below an exempt path, that path is not
+/// exempt.
 fn is_uncounted(path: &str, base: &str, metrics_need_token: bool) -> bool {
     let below = |path: &str, root: &str| {
         path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

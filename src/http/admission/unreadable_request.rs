@@ -18,8 +18,7 @@ pub(crate) fn unreadable_request_catchers() -> Vec<Catcher> {
     catchers![refuse]
 }
 
-/// Counts an unreadable request against the rate limit of its address, and rejects it. Renders the usual problem for any other
-/// 400.
+/// Counts an unreadable request against the rate limit of its address, and rejects it. Renders any other 400 as usual.
 #[catch(400)]
 fn refuse(status: Status, request: &Request<'_>) -> CaughtRequest {
     match UnreadablePart::for_request(request) {

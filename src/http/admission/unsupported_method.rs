@@ -1,5 +1,4 @@
-//! Responds to methods that a path does not support: 405 with `Allow`, and 204 to `OPTIONS` for the preflight requests of
-//! browsers.
+//! Responds to methods that a path does not support: 405 with `Allow`, or 204 to `OPTIONS`, which browsers send as preflight.
 
 use std::collections::BTreeMap;
 

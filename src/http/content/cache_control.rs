@@ -7,15 +7,13 @@ use crate::model::duration::whole_seconds;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CacheControl {
     NoStore,
-    /// Any cache may store the response, but must revalidate it before each reuse. Shared caches that are configured may reuse it
-    /// for their configured time.
+    /// Caches must revalidate the response before each reuse. Configured shared caches may reuse it for their configured time.
     Revalidate(ContentClass),
     /// Shared caches may reuse the response for this time, until the service publishes new changes to them. No other cache may.
     UntilTick(Duration),
     /// Any cache may reuse the response for a day, because its address contains its version.
     Versioned,
-    /// Any cache may reuse the response for five minutes. If shared caches are configured, only they may reuse it, for their
-    /// configured time.
+    /// Caches may reuse the response for five minutes. If shared caches are configured, only they may, for their configured time.
     Photo,
 }
 

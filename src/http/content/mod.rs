@@ -54,8 +54,7 @@ impl Content {
         content
     }
 
-    /// Compresses the content in every coding at the highest level, for content that never changes. Costs about 0.1 s of a core
-    /// per megabyte.
+    /// Compresses content that never changes in every coding at the highest level. Costs about 0.1 s of a core per megabyte.
     pub fn compress_all(&self) {
         for coding in ContentEncoding::COMPRESSING {
             self.finish_encoding(coding, self.encode(coding, BEST_LEVEL));

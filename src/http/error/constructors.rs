@@ -70,8 +70,7 @@ impl Problem {
     /// Creates a 403: the request has no credential, or an invalid one. The message is the same as for
     /// [`forbidden`](Self::forbidden), so that it does not reveal what is wrong with a credential.
     ///
-    /// The log contains the `reason`, and identifies the `credential` by its name or a few digits of its digest, never by its
-    /// value.
+    /// The log contains the `reason`, and the name of the `credential` or a few digits of its digest, never its value.
     pub fn unauthorized(reason: impl fmt::Display, credential: Option<&str>) -> Self {
         Self::forbidden_with_message(reason, credential, CREDENTIAL_NEEDED, Rejection::Unauthorized)
     }

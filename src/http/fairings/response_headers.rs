@@ -35,8 +35,7 @@ impl ResponseHeaders {
         }
     }
 
-    /// Adds the headers. The catcher of unreadable requests also calls this method, because Rocket runs no fairings for such
-    /// requests.
+    /// Adds the headers. The catcher of unreadable requests also calls this, because Rocket runs no fairings for them.
     pub(crate) fn add_to(&self, request: &Request<'_>, response: &mut Response<'_>) {
         RequestId::for_request(request).add_to(response);
         // Sent with a 304 as well, so that browsers add this header to responses which they cached before the header existed.

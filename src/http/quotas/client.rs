@@ -41,8 +41,7 @@ impl Client {
         }
     }
 
-    /// Whether the client is always counted individually, even beyond the limits. Safe for credentials: only the operator can
-    /// create them.
+    /// Whether the client is counted individually even beyond the limits. Safe for credentials: only the operator creates them.
     pub(super) fn is_credential(&self) -> bool {
         matches!(self, Self::Credential(..))
     }

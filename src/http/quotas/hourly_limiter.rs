@@ -14,8 +14,7 @@ pub(crate) struct HourlyLimiter<C: Clock = MonotonicClock>(Option<Counts<C>>);
 
 struct Counts<C: Clock> {
     limiter: Limiter<C>,
-    /// The number of clients at which the next sweep runs: twice as many as the last sweep left, so that the cost per client is
-    /// constant.
+    /// The number of clients at which the next sweep runs: twice as many as the last sweep left, for a constant cost per client.
     next_sweep: AtomicUsize,
 }
 

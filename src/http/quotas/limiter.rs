@@ -52,8 +52,7 @@ impl<C: Clock + Clone> Limiter<C> {
             .map_err(|until| self.too_many(&until, 1))
     }
 
-    /// Charges `requests`, at most half of the limit, minus the `before` that were charged earlier. `None` if nothing remains to
-    /// be charged.
+    /// Charges `requests`, at most half of the limit, minus the `before` that were charged earlier. `None` if nothing remains.
     pub(super) fn charge(
         &self,
         client: &Client,

@@ -1,5 +1,4 @@
-//! Limits how many requests each client may send, and how many clients wait for changes. Uses nothing of a request except its
-//! client.
+//! Limits how many requests each client may send, and how many clients wait for changes. Uses only the client of a request.
 //!
 //! Each window is the GCRA of the `governor` crate: a client that has been idle may send a burst at once, and regains its
 //! requests one by one at a steady pace. A rejected request does not count in the window that rejects it.
@@ -186,8 +185,7 @@ impl<C: Clock + Clone> Counts<C> {
         }
     }
 
-    /// Calls `act` with the windows of the credential's own quota. If there is none, calls it with the windows of all credentials
-    /// or of all addresses.
+    /// Calls `act` with the windows of the credential's own quota, or else with those for all credentials or all addresses.
     fn with_windows<R>(
         &self,
         client: &Client,

@@ -10,12 +10,10 @@ use crate::config::Rate;
 /// How many reports per hour each network may still publish without review once the total is exceeded.
 const NETWORK_SHARE: u32 = 3;
 
-/// Decides which reports of residents are published without review. Counts the reports of each address, of each network (one
-/// person can have many addresses), and of all clients together. Beyond the total, each network still has a small share, so that
-/// nobody can block others.
+/// Decides which reports of residents are published without review. Counts reports by address, by network (one person can have
+/// many addresses), and in total. Beyond the total, each network still has a small share, so that nobody can block others.
 pub(crate) struct ReviewPolicy<C: Clock = MonotonicClock> {
-    /// An address (IPv4, or IPv6 /64) may publish `each` reports an hour; an IPv6 /56 twice, an IPv6 /48 or IPv4 /24 four times
-    /// as many.
+    /// An address (IPv4, or IPv6 /64) may publish `each` reports an hour; a /56 twice, a /48 or an IPv4 /24 four times as many.
     address: HourlyLimiter<C>,
     network: HourlyLimiter<C>,
     wide: HourlyLimiter<C>,

@@ -27,8 +27,7 @@ pub struct Photo {
 }
 
 /// Makes a photo from the first picture of a file: upright, in sRGB, over a white background. It is shrunk until no side is
-/// longer than `max_side` pixels, but never enlarged. EXIF, GPS, XMP, comments, profile, thumbnail and trailing bytes are
-/// dropped.
+/// longer than `max_side` pixels, but never enlarged. All metadata, thumbnails and trailing bytes are dropped.
 ///
 /// Besides the file, needs 20 MiB for profiles and tables, and at most `MAX_MEMORY` bytes. The latter is checked before decoding.
 ///

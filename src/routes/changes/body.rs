@@ -15,8 +15,7 @@ use crate::changes::{self, Delta, FullState, TooSlow};
 use crate::http::content::CacheControl;
 use crate::rendering::{ApiResponse, JSON, cache_topology, envelope};
 
-/// Interval at which a waiting response sends line breaks before its JSON. Rocket detects a closed connection only when it
-/// writes.
+/// How often a waiting response sends a line break before its JSON. Rocket detects a closed connection only when it writes.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
 pub(in super::super) enum ChangesResponse {

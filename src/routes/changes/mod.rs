@@ -161,8 +161,8 @@ impl ChangesRequest {
         })
     }
 
-    /// Returns states that include every change acknowledged before the call, and the cursor. The cursor is `None` if the store
-    /// does not catch up to it.
+    /// Returns states with every change acknowledged before the call, and the cursor, which is `None` if it is ahead of the
+    /// store.
     async fn current(&self, since: Option<Cursor>) -> Result<(Arc<State>, Option<Cursor>), Problem> {
         let current = || timeout(self.timeout, self.follower.current());
         let state = current().await.map_err(Problem::slow_store)??;
@@ -171,8 +171,8 @@ impl ChangesRequest {
         Ok((current().await.map_err(Problem::slow_store)??, reached.then_some(ahead)))
     }
 
-    /// Reserves a stream until the permit is dropped. Fails with 429 if the client has too many streams, or with 503 if the
-    /// server has too many.
+    /// Reserves a stream until the permit is dropped. Fails with 429 if the client has too many streams, or 503 if the server
+    /// has.
     fn acquire_stream(&self) -> Result<ConcurrencyPermit<Client>, Problem> {
         Ok(self.streams.try_acquire(self.client.clone())?)
     }

@@ -30,8 +30,7 @@ impl Worker {
         }
     }
 
-    /// While a report is pending, continues with the report after it. Acknowledges reports that the filters exclude without a
-    /// request.
+    /// While a report is pending, continues with the report after it. Acknowledges reports that the filters exclude.
     async fn next_report(&mut self, now: Timestamp) -> Result<Action, StoreError> {
         let next_key = match &self.pending {
             Some(PendingEvent { ack: Ack::Report(key), .. }) => key.next(),
@@ -56,8 +55,7 @@ impl Worker {
         })
     }
 
-    /// First removes the marks of entries that have left the list. Collects new flood states for `COLLECT_FOR`, to send them
-    /// together.
+    /// First removes the marks of entries that left the list. Collects new flood states for `COLLECT_FOR`, to send them together.
     async fn next_entries(&mut self, now: Timestamp) -> Result<Action, StoreError> {
         let present = self.lists.entries_at(now, self.checkpoint.waiting_since()).await?;
         let removals = self.checkpoint.removals(&present);

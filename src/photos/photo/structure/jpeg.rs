@@ -5,8 +5,7 @@ use crate::photos::photo::{MAX_SCANS, NotAPhoto};
 
 const MARKER: u8 = 0xFF;
 
-/// Walks the segments up to the end-of-image marker. A search for the bytes of the marker could instead find the marker of a
-/// thumbnail inside a segment.
+/// Walks the segments up to the end-of-image marker. A search for its bytes could find the marker of a thumbnail instead.
 pub(super) fn parse(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
     let invalid = |reason| Err(NotAPhoto::undecodable(reason));
     if bytes(file, 0)? != [MARKER, 0xD8] {
