@@ -9,15 +9,15 @@
 //! |---|---|
 //! | [`model`] | the domain: plain types and rules |
 //! | [`schema`], [`resources`] | the JSON Schema of an object; the map resources, one description each |
-//! | [`formats`] | how layers are written |
+//! | [`formats`] | the formats of responses |
 //! | [`folder`] | reads and writes a data folder |
-//! | [`auth`] | who may do what |
+//! | [`auth`] | authentication and permissions |
 //! | [`stores`] | where the data is stored |
 //! | [`config`] | the configuration |
 //! | [`openapi`] | the description of the interface |
-//! | [`error`], [`guards`] | failures, and what routes validate of a request |
+//! | [`error`], [`guards`] | error responses, and the validation of requests |
 //! | [`rendering`] | responses, and the response cache |
-//! | [`Siaga`], [`Builder`] | put everything together |
+//! | [`Siaga`], [`Builder`] | the assembly of a server |
 //! | [`program`] | the command line |
 //!
 //! # Adding to it

@@ -19,7 +19,7 @@ pub(crate) struct KeyRing {
     /// The names of configured keys, which override keys in the ring.
     configured: ArcSwap<HashSet<String>>,
     /// A lookup takes longer for a digest that exists, so timing could reveal digests. That is harmless: to use a digest, an
-    /// attacker would need the key behind it, and keys have 256 random bits.
+    /// attacker would need the key itself, and keys have 256 random bits.
     keys: ArcSwap<HashMap<KeyDigest, Arc<ApiKey>>>,
     /// The names of revoked keys by digest, for the log.
     revoked: ArcSwap<HashMap<KeyDigest, String>>,

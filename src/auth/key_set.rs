@@ -68,7 +68,8 @@ impl KeySet {
         self.refetch(|| self.address.fetch()).await;
     }
 
-    /// Fetches at the refresh interval, or earlier if there are no keys or a `kid` is unknown, but not within [`MIN_REFRESH`].
+    /// Fetches at the refresh interval. Without keys or after an unknown `kid`, fetches earlier, but waits at least
+    /// [`MIN_REFRESH`].
     async fn refetch<F: Future<Output = Result<Vec<u8>, FetchError>>>(&self, fetch: impl Fn() -> F) {
         let mut last: Option<Instant> = None;
         loop {

@@ -299,7 +299,7 @@ impl Config {
     ///
     /// [`ConfigError`], with the full path of every wrong key and what is allowed.
     pub fn extract(figment: &Figment) -> Result<Self, ConfigError> {
-        /// Ignores Rocket's own keys next to the service's table.
+        /// The root of the configuration. Ignores all other keys, which are Rocket's own.
         #[derive(Deserialize)]
         struct RootTable {
             #[serde(default)]

@@ -11,12 +11,12 @@ use crate::model::{CoveredData, duration};
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub(crate) struct SourceSettings {
-    /// Subject of its credentials: the name of an API key or the `sub` of a token.
+    /// Subject of the source's credentials: the name of an API key or the `sub` of a token.
     pub subject: String,
     /// Expected interval, from a second to 366 days.
     #[serde(with = "duration")]
     pub every: Duration,
-    /// The data it provides. **Default: `floods`, `reports`, `gauges`**
+    /// The data that the source provides. **Default: `floods`, `reports`, `gauges`**
     #[serde(default = "all_data")]
     pub covers: BTreeSet<CoveredData>,
 }

@@ -27,7 +27,7 @@ pub(super) fn is_rocket_key(key: &str) -> bool {
     key == DATABASES || rocket::Config::PARAMETERS.contains(&key)
 }
 
-/// Fails if a key was removed, or if a table that resembles `siaga` is where nothing reads it.
+/// Fails if the configuration has a removed key, or a table that resembles `siaga` in a place that is not read.
 pub(super) fn check(figment: &Figment) -> Result<(), ConfigError> {
     for (key, instead) in REMOVED {
         if let Ok(value) = figment.find_value(key) {

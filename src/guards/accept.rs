@@ -103,7 +103,7 @@ fn specificity(range: &MediaType, name: &MediaType) -> Option<(u8, usize)> {
     Some((kind, count))
 }
 
-/// Whether a client prefers HTML to JSON by its `Accept`, as browsers do.
+/// Whether a client prefers HTML to JSON according to its `Accept`, as browsers do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WantsPage(pub bool);
 
@@ -121,7 +121,7 @@ impl Part for WantsPage {
     fn describe(_: &mut Operation, _: &Interface<'_>) {}
 }
 
-/// Whether a client prefers `OpenMetrics` to Prometheus's text format by its `Accept`, as Prometheus does.
+/// Whether a client prefers `OpenMetrics` to Prometheus's text format according to its `Accept`, as Prometheus does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WantsOpenMetrics(pub bool);
 

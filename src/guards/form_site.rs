@@ -15,7 +15,7 @@ pub(crate) enum FormSite {
     /// No page, according to `Sec-Fetch-Site`: the user has typed the address.
     NoSite,
     Foreign,
-    /// Without `Sec-Fetch-Site` (old browsers, plain HTTP, other programs), and no `Origin` names another site.
+    /// The request has no `Sec-Fetch-Site` (old browsers, plain HTTP, other programs), and no `Origin` of another site.
     Unknown,
 }
 

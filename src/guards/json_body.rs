@@ -12,7 +12,7 @@ use crate::http::error::{Problem, Source};
 use crate::model::duration::format_duration;
 use crate::openapi::{Interface, Operation, Part};
 
-/// A body that is a JSON object. The content type may be absent, or the type for forms that curl sends by default.
+/// A body that is a JSON object. The content type may also be absent, or the type for forms that curl sends by default.
 #[derive(Clone, Debug)]
 pub struct JsonBody(pub Map<String, Value>);
 

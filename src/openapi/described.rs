@@ -14,7 +14,7 @@ type DescribeFn = Arc<dyn Fn(&mut Operation, &Interface<'_>) + Send + Sync>;
 
 /// A route and its description in the OpenAPI document.
 ///
-/// Created from a handler by [`described!`](crate::described). Or from a plain [`Route`], which the document only lists.
+/// Create it from a handler with [`described!`](crate::described), or from a plain [`Route`], which the document only lists.
 ///
 /// ```
 /// use rocket::get;
@@ -104,7 +104,8 @@ impl Described {
         })
     }
 
-    /// Describes the route as rejecting unknown parameters. Other public reads ignore them, and list them in `Siaga-Ignored`.
+    /// Describes the route as rejecting unknown parameters. Other public GET routes ignore them, and list them in
+    /// `Siaga-Ignored`.
     #[must_use]
     pub(crate) fn strict_parameters(self) -> Self {
         let strict = Self { is_strict: true, ..self };

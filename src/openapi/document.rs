@@ -115,7 +115,7 @@ const DESCRIPTION: &str = "Reports of residents, flood states of neighbourhoods,
     unknown parameters are ignored.\n\nCoordinates are WGS84 degrees, and times are UTC unless they say otherwise. Water levels \
     and depths are in centimetres, other lengths in metres, periods in seconds.";
 
-/// Converts a path from Rocket's notation to OpenAPI's: `/floods/<id>` to `/floods/{localAreaId}`. Others keep their names.
+/// Converts Rocket's notation (`/floods/<id>`) to OpenAPI's (`/floods/{localAreaId}`). Undescribed parameters keep their names.
 fn path<'a>(uri: &str, mut names: impl Iterator<Item = &'a str>) -> String {
     let part = |part: &str| match parameter_name(part) {
         Some(name) => format!("{{{}}}", names.next().unwrap_or(name)),

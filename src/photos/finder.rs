@@ -66,7 +66,7 @@ impl<'i> Finder<'i> {
         }
     }
 
-    /// With presigned addresses, the search is more frequent while uploads are expected.
+    /// Searches if the last search is too long ago. With presigned addresses, searches more often while uploads are expected.
     async fn search_if_due(&mut self) -> Result<(), ImageError> {
         let is_due_after =
             |interval: Duration| self.last_search.is_none_or(|searched| searched.elapsed() >= interval);

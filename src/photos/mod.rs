@@ -83,7 +83,7 @@ enum Uploads {
 /// Where a client uploads an image, and where the photo will be.
 #[derive(Clone, Debug)]
 pub(crate) struct UploadTarget {
-    /// Accepts one `PUT` of an image of the requested type, within [`UPLOAD_LIFETIME`].
+    /// The address, which accepts one `PUT` of an image of the requested type within [`UPLOAD_LIFETIME`].
     pub(crate) signed_request: String,
     pub(crate) url: String,
     /// The `Content-Type` that the storage requires. `None` if this service receives the upload: it accepts all names of the

@@ -5,7 +5,7 @@ use crate::http::error::{Problem, Source};
 use crate::model::duration::format_duration;
 use crate::telemetry::Rejection;
 
-/// `Retry-After` while uploads are in progress: one of them may have ended by then.
+/// The `Retry-After` if too many uploads are in progress. After this time, one of them may have ended.
 const UPLOAD_RETRY: Duration = Duration::from_secs(5);
 
 impl From<ImageError> for Problem {

@@ -122,7 +122,8 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(&partial, to)
 }
 
-/// Removes photos and uploads of cards that are not in `cards`: these were erased before the store was copied, or are newer.
+/// Removes photos and uploads of cards that are not in `cards`: these were erased before the store was copied, or are newer than
+/// the copy.
 fn remove_erased(copies: &Path, cards: &HashSet<CardId>) -> Result<(), Failure> {
     for entry in fs::read_dir(copies)? {
         let entry = entry?;

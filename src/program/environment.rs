@@ -12,8 +12,8 @@ const FILE: &str = "environment";
 /// Sets the variables of the installed service's environment file, if the file exists and the service's configuration is used.
 /// Variables that are already set keep their values. Returns whether it read the file.
 ///
-/// So commands such as `siaga key create` have the settings of the service. Call this before there are threads, because it
-/// changes the environment of the process.
+/// So commands such as `siaga key create` have the settings of the service. Call this before the process starts threads, because
+/// it changes the environment of the process.
 ///
 /// # Errors
 ///

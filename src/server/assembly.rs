@@ -178,8 +178,8 @@ impl Builder {
     }
 }
 
-/// Returns a shield that replaces Rocket's default, because `ResponseHeaders` sets these headers. With TLS, the shield enables
-/// HSTS, because Rocket would otherwise enable HSTS itself with a warning.
+/// Returns a shield without Rocket's default headers, which `ResponseHeaders` sets instead. With TLS, the shield enables HSTS,
+/// because Rocket would otherwise enable HSTS itself with a warning.
 fn shield(figment: &Figment) -> Shield {
     let has_tls = rocket::Config::try_from(figment).is_ok_and(|config| config.tls_enabled());
     if has_tls { Shield::new().enable(Hsts::default()) } else { Shield::new() }

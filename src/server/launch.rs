@@ -162,8 +162,9 @@ fn with_shutdown_events(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Bu
 
 /// Waits until Rocket has run all shutdown fairings.
 ///
-/// Rocket runs them concurrently and does not report their end, but closes its listening socket right after the last one. So this
-/// function waits until the port is free. If another program takes the port at that moment, it waits until the caller's timeout.
+/// Rocket runs the fairings concurrently and does not report their end, but closes its listening socket right after the last one.
+/// So this function waits until the port is free. If another program takes the port at that moment, it waits until the caller's
+/// timeout.
 async fn fairings_have_run(started: oneshot::Receiver<SocketAddr>) {
     let Ok(address) = started.await else { return };
     while !is_free(address) {
@@ -171,7 +172,7 @@ async fn fairings_have_run(started: oneshot::Receiver<SocketAddr>) {
     }
 }
 
-/// Whether nothing listens on an address. Accepted connections may still be open.
+/// Whether no socket listens on an address. Accepted connections may still be open.
 fn is_free(address: SocketAddr) -> bool {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
     let bound = socket.and_then(|socket| {

@@ -99,7 +99,7 @@ impl Lease {
         Ok(())
     }
 
-    /// Stores this server as the holder if the stored version is still `version`. Returns whether it was.
+    /// Makes this server the holder if the stored version is still `version`, otherwise returns `false`.
     async fn put(&self, version: u64, until: Timestamp) -> Result<bool, StoreError> {
         let holder = LeaseRecord { holder: self.holder.clone(), until: until.to_utc().timestamp_millis() };
         let text = serde_json::json!(holder).to_string();

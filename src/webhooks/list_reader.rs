@@ -17,7 +17,8 @@ const DROP_WINDOW: Duration = Duration::from_hours(1);
 type CachedList = (Revision, Validity, Arc<[Entry]>);
 
 /// Reads the list that a webhook compares with its checkpoint: the newest change of each area, active alerts, areas that need
-/// attention, or sources. An event depends only on whether its entry is listed, not on the clocks of servers, so none is missed.
+/// attention, or sources. An event depends only on whether its entry is listed, not on the clocks of servers, so no event is
+/// missed.
 #[derive(Debug)]
 pub(super) struct ListReader {
     shared: Shared,

@@ -26,7 +26,7 @@ const NON_GLOBAL_V4: [([u8; 4], u32); 15] = [
     ([240, 0, 0, 0], 4),
 ];
 
-/// IPv6 networks in `2000::/3` that are not globally reachable. All protocol assignments (`2001::/23`) count, although some are.
+/// Non-global IPv6 networks in `2000::/3`. Includes all protocol assignments (`2001::/23`), although some of them are global.
 const NON_GLOBAL_V6: [([u16; 3], u32); 4] =
     [([0x2001, 0, 0], 23), ([0x2001, 0xdb8, 0], 32), ([0x2002, 0, 0], 16), ([0x3fff, 0, 0], 20)];
 

@@ -63,7 +63,7 @@ fn problem(request: &Request<'_>, part: UnreadablePart) -> Problem {
     matching.sort_by_key(|route| parameter_count(route));
     let Some(best) = matching.first() else { return Problem::not_found("this resource") };
     let at_path = matching.iter().filter(|route| shape(route.uri.path()) == shape(best.uri.path()));
-    // Routes that respond to unsupported methods have no names. Exclude them.
+    // Exclude the routes that respond to unsupported methods: they have no names.
     let methods: Vec<Method> =
         at_path.filter(|route| route.name.is_some()).map(|route| route.method).collect();
     Problem::method_not_allowed(&allow_header(&methods))

@@ -58,7 +58,7 @@ impl CacheControl {
             Self::NoStore => return Self::NO_STORE.into(),
             Self::Versioned => return "public, max-age=86400, stale-if-error=86400".into(),
             Self::Revalidate(class) => class,
-            // Both can contain reports that are hidden later.
+            // Both variants can contain reports that are hidden later.
             Self::UntilTick(_) | Self::Photo => ContentClass::MayHaveReports,
         };
         let shared = match (topology, self) {

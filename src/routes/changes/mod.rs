@@ -99,7 +99,7 @@ pub(super) async fn list_changes(
         };
         match timeout_at(ends, next).await {
             Ok(Some(LiveUpdate::Changed(StateUpdate::Delta(changed)))) => changed,
-            // On its next request, the client gets the full state, or the error of the store.
+            // Send the empty delta. The client's next request returns the full state, or the error of the store.
             _ => delta,
         }
     };

@@ -34,7 +34,7 @@ const MIN_INTERVAL: Duration = Duration::from_millis(500);
 /// Size of a chunk in bytes. Most events are smaller.
 const CHUNK: usize = 1 << 10;
 
-/// The server-sent events of one client, which holds its place among the streams until the end.
+/// The server-sent events of one client. Holds the client's permit for a stream until the end.
 pub(super) struct EventStream {
     subscriber: Subscriber,
     /// How long clients wait before they reconnect; `None` once sent.

@@ -29,7 +29,7 @@ pub(super) enum LiveUpdate {
     Changed(StateUpdate),
     /// The states are current again, and may have changed.
     Current(StateUpdate),
-    /// The states may be stale. Has the time when they were last known to be current.
+    /// The states may be stale. Contains the time at which they were last known to be current.
     Stale(Timestamp),
 }
 
@@ -65,8 +65,8 @@ impl Subscriber {
 
     /// Returns the next update; `None` at shutdown. After a full state, the caller sets `since` to its cursor.
     ///
-    /// Slow clients get one merged delta. A client whose cursor is ahead waits until the server catches up; if it cannot, the
-    /// client gets the full state.
+    /// Slow clients get one merged delta. A client whose cursor is ahead waits until the server catches up. If the server cannot,
+    /// the client gets the full state.
     pub(super) async fn next(&mut self) -> Option<LiveUpdate> {
         loop {
             // Read this before the states, so that the states are at least as new.

@@ -30,7 +30,7 @@ fn self_link(state: &OgcState<'_>, path: &str) -> Value {
     link(state.address(path), "self", "application/json", "This document")
 }
 
-/// The landing page (§7.2).
+/// Returns the landing page (§7.2).
 pub(super) fn landing(state: &OgcState<'_>, params: &OgcParams) -> Value {
     let texts = params.language.translations();
     let docs = format!("{}/docs", state.config.base_url.origin());
@@ -49,19 +49,19 @@ pub(super) fn landing(state: &OgcState<'_>, params: &OgcParams) -> Value {
     json!({ "title": texts.text("ogc", "title"), "description": texts.text("ogc", "about"), "links": links })
 }
 
-/// The conformance declaration (§7.4).
+/// Returns the conformance declaration (§7.4).
 pub(super) fn conformance() -> Value {
     json!({ "conformsTo": CONFORMS_TO })
 }
 
-/// All collections (§7.13).
+/// Returns the list of all collections (§7.13).
 pub(super) async fn collections(state: &OgcState<'_>, params: &OgcParams) -> Result<Value, Problem> {
     let bounds = extent(state).await?;
     let list = Collection::ALL.map(|collection| describe_collection(state, params, collection, bounds));
     Ok(json!({ "links": [self_link(state, "/collections")], "collections": list }))
 }
 
-/// One collection (§7.14).
+/// Returns the description of one collection (§7.14).
 pub(super) async fn collection(
     state: &OgcState<'_>,
     params: &OgcParams,
