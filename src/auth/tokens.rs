@@ -94,7 +94,7 @@ impl Tokens {
         Ok(Credential { kind: CredentialKind::Token, subject: claims.sub, quota: None, scopes })
     }
 
-    /// Refreshes a remote key set, forever; ends at once for other keys.
+    /// Refreshes a remote key set, forever. For other keys, ends immediately.
     pub(super) async fn watch(&self) {
         if let Keys::Set(set) = &self.keys {
             set.watch().await;

@@ -24,7 +24,7 @@ pub struct Quota {
     /// Requests per second for each address, whatever its credentials; beyond this limit, credentials are not even verified. `0`
     /// for no limit. **Default: `400`**
     pub fuse_per_second: Rate,
-    /// How many unknown cards an address may request without a credential in a burst; it regains one each 3 s. Beyond that, only
+    /// How many unknown cards an address may request without a credential in a burst; it regains one every 3 s. Beyond that, only
     /// its requests for cards without a credential are rejected. `0` for no limit. **Default: `20`**
     pub unknown_cards: Rate,
     /// The proxies whose headers are trusted for the client's address, the scheme and the request id. **Default: none**

@@ -124,7 +124,7 @@ impl Storage {
 
     /// Removes a processed upload, unless another upload has replaced it since.
     ///
-    /// In a cloud storage, overwrites it with an empty object: such storages can replace conditionally, but not delete
+    /// In a cloud storage, overwrites the upload with an empty object: such storages can replace conditionally, but not delete
     /// conditionally. In other storages uploads never replace each other.
     pub(super) async fn remove_unchanged(&self, name: &str, expected: ObjectMeta) -> Result<()> {
         if self.signer.is_none() {

@@ -123,7 +123,7 @@ impl Worker {
         }
     }
 
-    /// Makes the photo and publishes it, then deletes the upload. The photo is removed if its report was erased meanwhile.
+    /// Makes the photo and publishes it, then deletes the upload. Removes the photo again if its report was erased meanwhile.
     async fn publish(&self, TakenUpload { upload, object, .. }: &TakenUpload) -> Result<(), Failure> {
         let images = &self.images;
         let timed_out = |elapsed: time::error::Elapsed| Failure::Temporary(elapsed.to_string());

@@ -50,7 +50,7 @@ pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> 
     Ok(writeln!(io::stdout(), "The backup is in {}, {size} KiB{photos}.", to.display())?)
 }
 
-/// Replaces the store with a backup, and adds the backup's photos that are missing.
+/// Replaces the store with a backup, and adds the photos of the backup that are missing.
 pub(super) async fn restore(builder: &Builder, from: &Path) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
     let replaced = upkeep.restore(&settings, from).await?;

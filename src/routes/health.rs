@@ -103,7 +103,7 @@ pub(super) async fn readiness(
 }
 
 /// Responds with 503 while a source is silent or the data may be stale, else with 200. Also lists webhooks that are disabled or
-/// over an hour behind. If the newest flood change is over 10 s ahead of the clock, contains the difference.
+/// over an hour behind. If the newest flood change is over 10 s ahead of the clock, the response contains the difference.
 #[get("/health/data")]
 pub(super) fn data_health(
     sources: &State<Sources>,

@@ -43,7 +43,7 @@ pub enum LaunchError {
     /// The server cannot receive signals.
     #[error("signals cannot be received: {0}")]
     Signals(io::Error),
-    /// A second signal ended the server at once.
+    /// A second signal ended the server immediately.
     #[error("ended at once by a second signal; requests under way were not answered")]
     Stopped,
 }

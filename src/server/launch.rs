@@ -163,8 +163,7 @@ fn with_shutdown_events(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Bu
 /// Waits until Rocket has run all shutdown fairings.
 ///
 /// Rocket runs the fairings concurrently and does not report their end, but closes its listening socket right after the last one.
-/// So this function waits until the port is free. If another program takes the port at that moment, it waits until the caller's
-/// timeout.
+/// So this function waits until the port is free, or until the caller's timeout if another program takes the port at that moment.
 async fn fairings_have_run(started: oneshot::Receiver<SocketAddr>) {
     let Ok(address) = started.await else { return };
     while !is_free(address) {

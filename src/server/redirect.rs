@@ -17,7 +17,7 @@ use rocket::tokio::net::{TcpListener, TcpStream};
 use rocket::tokio::sync::Semaphore;
 use rocket::tokio::{self, select, time};
 
-/// How many connections may be open at once; others wait.
+/// The maximum number of open connections. Further ones wait.
 const MAX_CONNECTIONS: usize = 256;
 /// The limit for receiving the headers, and for the whole connection.
 const TIMEOUT: Duration = Duration::from_secs(5);

@@ -41,7 +41,7 @@ struct LeaseState {
 }
 
 impl Lease {
-    /// Creates a lease. With `is_only_server`, the holder is the same after a restart, so the server continues at once.
+    /// Creates a lease. With `is_only_server`, the holder is the same after a restart, so the server continues immediately.
     pub(super) fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,

@@ -31,7 +31,8 @@ impl ListReader {
         Self { shared, settings, cached: None }
     }
 
-    /// Returns the current entries that match the filter. Alerts and changes are cached until the revision changes or they lapse.
+    /// Returns the current entries that match the filter. Alerts and changes are cached until the revision changes or their
+    /// validity ends.
     pub(super) async fn entries_at(
         &mut self,
         now: Timestamp,

@@ -13,7 +13,7 @@ pub(crate) enum ContentEncoding {
 }
 
 /// The level for compression while a request waits. A megabyte takes about 7 ms (Brotli) or 5 ms (gzip) of a core. The highest
-/// levels below 20 ms would make maps 2 to 9 % smaller, but take three times (Brotli) or twice (gzip) as long.
+/// levels that stay below 20 ms would make maps 2 to 9 % smaller, but take three times (Brotli) or twice (gzip) as long.
 pub(super) const FAST_LEVEL: u32 = 4;
 /// The level for files that are compressed once at startup: the highest of gzip.
 pub(super) const BEST_LEVEL: u32 = 9;

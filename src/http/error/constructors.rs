@@ -68,7 +68,7 @@ impl Problem {
     }
 
     /// Creates a 403: the request has no credential, or an invalid one. The message is the same as for
-    /// [`forbidden`](Self::forbidden), so that it does not reveal what is wrong with a credential.
+    /// [`forbidden`](Self::forbidden), so that the response does not reveal what is wrong with a credential.
     ///
     /// The log contains the `reason`, and the name of the `credential` or a few digits of its digest, never its value.
     pub fn unauthorized(reason: impl fmt::Display, credential: Option<&str>) -> Self {

@@ -25,7 +25,7 @@ impl<C: Clock + Clone> Limiter<C> {
     }
 
     pub(super) fn per_day(rate: NonZeroU32, clock: &C) -> Self {
-        // The interval is never zero, because a day has more nanoseconds than 32 bits can count.
+        // The interval is never zero: a day has more nanoseconds than the largest rate, which has 32 bits.
         let quota = Quota::with_period(DAY / rate.get());
         Self::new(quota.unwrap_or(Quota::per_second(rate)).allow_burst(rate), clock)
     }

@@ -1,7 +1,7 @@
 //! Limits how many requests each client may send, and how many clients wait for changes. Uses only the client of a request.
 //!
-//! Each window is the GCRA of the `governor` crate: a client that has been idle may send a burst at once, and regains its
-//! requests one by one at a steady pace. A rejected request does not count in the window that rejects it.
+//! Each window is the GCRA of the `governor` crate: a client that has been idle may send a burst, and regains its requests one by
+//! one at a steady pace. A rejected request does not count in the window that rejects it.
 
 mod bounded_counters;
 mod client;
@@ -41,7 +41,7 @@ const SWEEP: Duration = Duration::from_secs(20);
 /// The client's quota in the window in which it has the fewest requests left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuotaState {
-    /// How many requests the client may send at once.
+    /// How many requests the client may send in a burst.
     pub limit: u32,
     /// How many of these requests are left.
     pub remaining: u32,
@@ -127,7 +127,7 @@ impl<C: Clock + Clone> Quotas<C> {
     }
 
     /// Charges an expensive request as `requests` more requests, minus the `before` that were charged earlier. The total is at
-    /// most half of what each window allows at once. Returns the quota afterwards, or `None` if nothing is charged.
+    /// most half of the burst of each window. Returns the quota afterwards, or `None` if nothing is charged.
     pub(crate) fn charge(
         &self,
         client: &Client,

@@ -56,7 +56,7 @@ impl AsyncRead for BodyChunk {
     }
 }
 
-/// A response that waits for its delta. It starts at once, with line breaks, which JSON allows before a value.
+/// A response that waits for its delta. It starts immediately, with line breaks, which JSON allows before a value.
 pub(in super::super) struct LongPollResponse(Pin<Box<dyn Future<Output = Arc<Delta>> + Send>>);
 
 impl LongPollResponse {

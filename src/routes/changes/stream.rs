@@ -62,7 +62,7 @@ impl EventStream {
         permit: ConcurrencyPermit<Client>,
         watch: ChangesRequest,
     ) -> Self {
-        // With jitter, so that the clients of a stopped server do not all reconnect at once.
+        // Add jitter, so that the clients of a stopped server do not all reconnect at the same time.
         let retry = Duration::from_millis(2_000 + RandomState::new().hash_one(0) % 6_000);
         Self {
             subscriber,
@@ -101,7 +101,7 @@ impl EventStream {
                         () = draining.started() => return None,
                     };
                     self.next_heartbeat_at = Instant::now() + HEARTBEAT;
-                    // `retry` is not a separate block, because some clients take such a block for an empty message.
+                    // `retry` is not a separate block, because some clients treat such a block as an empty message.
                     if let Some((retry, StreamPart::Own(first))) = self.retry.zip(parts.first_mut()) {
                         first.insert_str(0, &format!("retry:{}\n", retry.as_millis()));
                         self.retry = None;

@@ -9,7 +9,7 @@ use crate::model::{ReportKey, Timestamp};
 use crate::stores::StoreError;
 
 impl Worker {
-    /// Returns the action for the next event in order, ignoring pending and deferred ones.
+    /// Returns the action for the next event in order, ignoring pending and deferred events.
     pub(super) async fn next_action(&mut self, now: Timestamp) -> Result<Action, StoreError> {
         match self.settings.event {
             EventKind::Report => self.next_report(now).await,

@@ -89,7 +89,7 @@ impl Worker {
         }
     }
 
-    /// Reads, sends or waits, and returns when to run the next step. If the store fails, the next step repeats this one.
+    /// Reads, sends or waits, and returns when to run the next step. If the store fails, the next step repeats this step.
     pub(super) async fn step(&mut self) -> Result<Timestamp, StoreError> {
         let now = self.shared.clock.now();
         if now < self.last_step {

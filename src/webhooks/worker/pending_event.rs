@@ -53,7 +53,7 @@ impl Worker {
         Ok((Candidate::Next, action))
     }
 
-    /// Whether the event after the pending one is sent as a probe now. Never if the receiver has sent `Retry-After`.
+    /// Whether to send the event after the pending one as a probe now: never if the receiver has sent `Retry-After`.
     pub(super) fn is_probe_due(&self, failures: u32, outcome: &Outcome) -> bool {
         let has_retry_after = matches!(outcome, Outcome::Response { retry_after: Some(_), .. });
         let first = if self.deferred.is_empty() { PROBE_AFTER } else { PROBE_AFTER_DEFERRAL };
