@@ -11,7 +11,7 @@ const ELLIPTIC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2
 const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
 const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
 
-/// Length of a modulus in bits. Shorter moduli are insecure, longer ones too slow.
+/// The allowed lengths of an RSA modulus in bits. Shorter moduli are insecure, longer moduli too slow.
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
 /// The size of an uncompressed P-256 point and of an Ed25519 public key, in bytes.
 const P256_POINT: usize = 65;

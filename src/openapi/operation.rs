@@ -139,7 +139,7 @@ impl Operation {
         self.response(JSON, schema);
     }
 
-    /// Adds the headers and the 304 response of a response that is the same for all clients.
+    /// Describes the response as the same for all clients: adds its headers, and a 304 for conditional requests.
     pub fn cached_response(&mut self) {
         let (text, time) = (json!({ "type": "string" }), json!({ "type": "string", "format": "date-time" }));
         self.header(&CACHEABLE, "ETag", "The entity tag of the response.", &text);

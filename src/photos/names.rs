@@ -26,7 +26,7 @@ pub(super) fn upload(upload: &Upload, end: &str) -> String {
     format!("{}.{}.{end}", card_part(&upload.card), upload.turn)
 }
 
-/// Splits the name into the upload and its ending. `None` if the name is malformed, for example if the turn has a leading zero.
+/// Splits a name into the upload and the ending. `None` if the name is malformed, for example if the turn has a leading zero.
 pub(super) fn parse_upload(name: &str) -> Option<(Upload, &str)> {
     let (card, rest) = name.split_once('.')?;
     let (turn, end) = rest.split_once('.')?;

@@ -74,7 +74,7 @@ fn photos(builder: &Builder) -> Result<Option<PathBuf>, Failure> {
     Ok(storage.to_file_path().ok().filter(|_| storage.scheme() == "file"))
 }
 
-/// Which copied folders only their owner can read.
+/// Selects the copied folders that only their owner can read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Private {
     All,

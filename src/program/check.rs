@@ -62,7 +62,7 @@ fn check_rows(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
         let ignored =
             (!ignored.is_empty()).then(|| format!("ignored, no part of a data set: {}", ignored.join(", ")));
         for note in folder.notes().into_iter().chain(ignored) {
-            // Names of files and columns may contain control characters.
+            // Replace control characters, which names of files and columns may contain.
             writeln!(output, "# {}", note.replace(char::is_control, " "))?;
         }
         return Ok(());

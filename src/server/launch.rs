@@ -40,10 +40,10 @@ struct ShutdownEvents {
 impl Siaga {
     /// Serves until it is stopped, or the store fails permanently.
     ///
-    /// SIGTERM, SIGINT and Rocket's own [`Shutdown`](rocket::Shutdown) stop it: it accepts no new connections, finishes the
-    /// requests in progress, runs every shutdown fairing to its end, closes the store, and returns. Requests and fairings that
-    /// exceed `siaga.shutdown.grace` are cancelled. A second signal, at least a second later, makes it return immediately. SIGHUP
-    /// reloads the configuration ([`Reloader`](super::Reloader)).
+    /// SIGTERM, SIGINT and Rocket's own [`Shutdown`](rocket::Shutdown) stop the server: it accepts no new connections, finishes
+    /// the requests in progress, runs every shutdown fairing to its end, closes the store, and returns. Requests and fairings
+    /// that exceed `siaga.shutdown.grace` are cancelled. A second signal, at least a second later, makes it return immediately.
+    /// SIGHUP reloads the configuration ([`Reloader`](super::Reloader)).
     ///
     /// # Errors
     ///

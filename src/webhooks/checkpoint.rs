@@ -24,7 +24,7 @@ pub(crate) struct Checkpoint {
     /// The flood changes that were sent. Set by `seek` and by earlier versions; `initialize` replaces it with `marks`.
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<Watermark>,
-    /// Silent sources that were sent. Only in checkpoints of earlier versions; `read` merges them into `marks`.
+    /// Silent sources whose events were sent. Only in checkpoints of earlier versions; `read` merges them into `marks`.
     #[serde(skip_serializing)]
     silent: Option<BTreeSet<String>>,
     /// Time of the oldest event that the receiver has not accepted, in milliseconds since 1970.

@@ -75,7 +75,8 @@ impl Problem {
         Self::forbidden_with_message(reason, credential, CREDENTIAL_NEEDED, Rejection::Unauthorized)
     }
 
-    /// Creates a 403: the credential is valid but does not allow this. Otherwise like [`unauthorized`](Self::unauthorized).
+    /// Creates a 403: the credential is valid but does not allow the request. Otherwise like
+    /// [`unauthorized`](Self::unauthorized).
     pub fn forbidden(reason: impl fmt::Display, credential: Option<&str>) -> Self {
         Self::forbidden_with_message(reason, credential, CREDENTIAL_NEEDED, Rejection::Forbidden)
     }

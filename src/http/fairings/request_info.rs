@@ -15,7 +15,7 @@ pub(crate) struct RequestInfo {
     /// `None` without a connection, which happens only in programs that embed the service.
     pub(crate) client: Option<IpAddr>,
     pub(crate) scheme: Scheme,
-    /// Whether the peer is a trusted proxy, so that its headers count.
+    /// Whether the peer is a trusted proxy, so that its headers are trusted.
     pub(crate) by_proxy: bool,
 }
 

@@ -41,7 +41,7 @@ pub(super) fn decode(
     Ok(DecodedImage { picture: Picture { width, height, layout, samples }, orientation, profile })
 }
 
-/// Opens the decoder for the type. Only the decoders of PNG and GIF get memory limits.
+/// Opens the decoder for the type. PNG and GIF get memory limits in addition to `Size`, which limits the memory of all types.
 fn open<'a>(kind: ImageType, image: &'a [u8]) -> ImageResult<Box<dyn ImageDecoder + 'a>> {
     let input = Cursor::new(image);
     let mut limits = Limits::no_limits();
