@@ -30,7 +30,7 @@ fn referable(from: Timestamp) -> Timestamp {
 }
 
 /// Returns the messages due after `from`, oldest first: the first message of each run, and renewals due until `until`. `entries`
-/// must be the entries of one area from `reach(from)` on, ascending. Costs O(entries + messages × references).
+/// must be the entries of one area from `log_window_start(from)` on, ascending. Costs O(entries + messages × references).
 #[must_use]
 pub fn messages(entries: &[LogEntry], from: Timestamp, until: Timestamp) -> Vec<Message> {
     let mut chain = Vec::new();
@@ -53,7 +53,7 @@ fn remembered_since(now: Timestamp) -> Timestamp {
     referable(now).saturating_sub(REMEMBERED)
 }
 
-/// Returns the message of an area in force at `now`. `entries` must be all entries of the area from [`reach_in_force`] on,
+/// Returns the message of an area in force at `now`. `entries` must be all entries of the area from [`log_window_start_in_force`] on,
 /// ascending.
 #[must_use]
 pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> MessageInForce {
