@@ -55,7 +55,7 @@ impl Signals {
         Signal::End
     }
 
-    pub(super) async fn end(&mut self) {
+    pub(super) async fn wait_for_end(&mut self) {
         self.next().await;
     }
 }

@@ -53,8 +53,8 @@ fn remembered_since(now: Timestamp) -> Timestamp {
     referable(now).saturating_sub(REMEMBERED)
 }
 
-/// Returns the message of an area in force at `now`. `entries` must be all entries of the area from [`log_window_start_in_force`] on,
-/// ascending.
+/// Returns the message of an area in force at `now`. `entries` must be all entries of the area from
+/// [`log_window_start_in_force`] on, ascending.
 #[must_use]
 pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> MessageInForce {
     let nearby = messages(entries, remembered_since(now), horizon(entries, now));
