@@ -121,7 +121,7 @@ async fn area_selector(request: &Request<'_>, kind: LayerKind) -> Result<AreaSel
                 from_areas(query, configured, &areas)
             }
         }
-        Offer::AlsoCities if !is_unfiltered => match from_config(query, configured) {
+        Offer::AlsoCities if !is_unfiltered => match from_codes(query, configured) {
             // The configuration lacks the code, but it may be a city in the data.
             Err(_) => {
                 let areas = managed::<Follower>(request)?.areas();

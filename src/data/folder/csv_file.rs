@@ -55,9 +55,9 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
 ) -> Result<(), E> {
     let Some(mut source) = folder.source(file)? else { return Ok(()) };
     let beginning = source.fill_buf().map_err(|error| folder.unreadable(file, error))?;
-    let Separator { delimiter, announcement } = Separator::find(beginning, R::COLUMNS);
+    let Separator { delimiter, prefix_length } = Separator::find(beginning, R::COLUMNS);
     // Leaves the line break after the declaration unread, so that the line numbers include the declaration.
-    source.consume(announcement);
+    source.consume(prefix_length);
     let fault = |line, reason: String| folder.fault(file, line, reason);
     let csv_error = |line, error: csv::Error| match error.into_kind() {
         csv::ErrorKind::Io(error) if matches!(error.get_ref(), Some(inner) if inner.is::<TooLong>()) => {
@@ -116,7 +116,7 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
 struct Separator {
     delimiter: u8,
     /// The length in bytes of a declaration at the beginning, such as `sep=;` by a spreadsheet; 0 without a declaration.
-    announcement: usize,
+    prefix_length: usize,
 }
 
 impl Separator {
