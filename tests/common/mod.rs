@@ -4,6 +4,7 @@
 
 pub(crate) mod cluster;
 pub(crate) mod demo;
+pub(crate) mod dice;
 pub(crate) mod eventually;
 #[path = "../../crates/siaga-conformance/src/fixture.rs"]
 pub(crate) mod fixture;

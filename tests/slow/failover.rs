@@ -33,7 +33,7 @@ async fn writes_succeed(server: &Server) {
 }
 
 /// A primary with a schema and areas, and a synchronous standby.
-async fn primary_and_standby() -> (Cluster, Cluster) {
+pub(crate) async fn primary_and_standby() -> (Cluster, Cluster) {
     let primary = primary();
     let standby = Cluster::standby_of(&primary);
     // Set after the base backup, so that the promoted standby does not wait for a standby itself.

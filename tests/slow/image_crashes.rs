@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use url::Url;
 
-use crate::batches::Dice;
 use crate::crashes::Stop;
+use crate::dice::Dice;
 use crate::eventually::eventually_blocking;
 use crate::fixture::block_on;
 use crate::port::free_port;

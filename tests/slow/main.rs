@@ -5,16 +5,16 @@
 mod common;
 
 use common::{
-    cluster, demo, eventually, fixture, large_map, outcome, photos, port, postgres, programs, proxy, running,
-    server, service_config, store_file, tools,
+    cluster, demo, dice, eventually, fixture, large_map, outcome, photos, port, postgres, programs, proxy,
+    running, server, service_config, store_file, tools,
 };
 
-mod batches;
 mod crashes;
 mod edge;
 mod erasure;
 mod failover;
 mod file_log;
+mod history;
 mod image_crashes;
 mod interface;
 mod links;
