@@ -1,6 +1,6 @@
 //! Clients that change and read areas, and record what they sent and received.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,28 +26,16 @@ pub(super) struct Site {
 
 /// Versions by area.
 pub(super) type Snapshot = BTreeMap<u64, Version>;
-/// The condition and the new state by area.
-type Changes = BTreeMap<u64, (Option<Version>, Option<u64>)>;
 
 /// A request to change areas.
 #[derive(Debug)]
 pub(super) struct Write {
-    pub(super) changes: Changes,
-    pub(super) server: usize,
-    pub(super) begin: Duration,
-    /// `None` if it was not acknowledged.
-    pub(super) end: Option<Duration>,
-    /// Whether its only response refused it.
+    /// By area: the condition and the new state.
+    pub(super) changes: BTreeMap<u64, (Option<Version>, Option<u64>)>,
+    /// It has an end if it was acknowledged.
+    pub(super) operation: Operation,
+    /// Whether it was sent once, and refused.
     pub(super) is_refused: bool,
-}
-
-struct Response {
-    server: usize,
-    begin: Duration,
-    end: Duration,
-    is_refusal: bool,
-    lag: Duration,
-    body: Value,
 }
 
 pub(super) struct Client<'a> {
@@ -56,26 +44,25 @@ pub(super) struct Client<'a> {
     dice: Dice,
     /// By the `username` of the request, which is in the log.
     pub(super) writes: BTreeMap<String, Write>,
-    /// Each with its area.
+    /// With their areas.
     pub(super) reads: Vec<(u64, Operation)>,
     pub(super) snapshots: Vec<Snapshot>,
     /// By the `username` of the request.
     pub(super) logs: Vec<BTreeMap<String, Snapshot>>,
-    pub(super) conflicts: u64,
     /// The versions that it saw last.
     seen: Snapshot,
     /// The states after all deltas of `/changes`, and the address of the next one.
     followed: (Snapshot, String),
 }
 
-/// The area and the version in a record of `/floods`, `/floods/states`, `/changes`, the log, or a conflict. Only flooded areas are
-/// cleared, so `over_since` is the time of a dry version.
-fn versions(records: &Value) -> impl Iterator<Item = (u64, Version)> {
+/// The areas and versions in records of `/floods`, `/floods/states`, `/changes` and the log, and in conflicts. Only flooded areas
+/// are cleared, so `over_since` is the time of a dry version.
+fn versions(records: &Value) -> impl DoubleEndedIterator<Item = (u64, Version)> {
     records.as_array().unwrap().iter().map(|record| {
         let record = record.get("properties").unwrap_or(record);
         let times = ["last_updated", "over_since", "since", "changed_at"];
-        let at = times.iter().find_map(|name| record[name].as_str()).unwrap_or_default();
-        let version = Version { state: record["state"].as_u64(), at: Some(at.to_owned()) };
+        let at = times.iter().find_map(|name| record[name].as_str()).unwrap_or_default().to_owned();
+        let version = Version { state: record["state"].as_u64(), at: Some(at) };
         (record["area_id"].as_str().unwrap().parse().unwrap(), version)
     })
 }
@@ -83,9 +70,9 @@ fn versions(records: &Value) -> impl Iterator<Item = (u64, Version)> {
 impl<'a> Client<'a> {
     pub(super) fn new(site: &'a Site, number: u64, seed: u64) -> Self {
         let dice = Dice((seed + number).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-        let (writes, reads, snapshots, logs, conflicts, seen) = Default::default();
         let followed = (Snapshot::new(), "/v1/changes".to_owned());
-        Self { site, number, dice, writes, reads, snapshots, logs, conflicts, seen, followed }
+        let (writes, reads, snapshots, logs, seen) = Default::default();
+        Self { site, number, dice, writes, reads, snapshots, logs, seen, followed }
     }
 
     pub(super) fn run(mut self) -> Self {
@@ -101,132 +88,128 @@ impl<'a> Client<'a> {
         self
     }
 
-    /// Sends a request to any server. Returns its response, if it is complete and not 503.
-    fn send(&mut self, headers: &str, method: &str, target: &str, body: &Value) -> Option<Response> {
+    /// Sends a request to any server. Returns its times and the body of a complete response other than 503.
+    fn send(
+        &mut self,
+        method: &str,
+        target: &str,
+        headers: &str,
+        body: &Value,
+    ) -> Option<(Operation, Value)> {
         let server = usize::try_from(self.dice.below(self.site.servers.len() as u64)).unwrap();
         let (authority, body) = (&self.site.servers[server], body.to_string());
         let rest = format!("X-Api-Key: {KEY}\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len());
         let begin = self.site.zero.elapsed();
         let response = send(authority, &request(authority, method, target, &rest)).unwrap_or_default();
-        let end = self.site.zero.elapsed();
+        let end = Some(self.site.zero.elapsed());
         let (head, body) = response.split_once("\r\n\r\n")?;
         let body = serde_json::from_str(body).ok()?;
         let status = head.split(' ').nth(1)?;
         assert!(["200", "409", "503"].contains(&status), "{target}: {response}");
-        let lag =
-            if head.to_ascii_lowercase().contains("\r\nsiaga-stale-since:") { STALE } else { self.site.lag };
-        (status != "503").then_some(Response { server, begin, end, is_refusal: status == "409", lag, body })
+        let is_stale = head.to_ascii_lowercase().contains("\r\nsiaga-stale-since:");
+        let lag = if is_stale { STALE } else { self.site.lag };
+        let operation = Operation { server, begin, end, lag, action: Action::Read(Version::default()) };
+        (status != "503").then_some((operation, body))
     }
 
-    /// Sets one area, whatever its state, or sends a batch with conditions, until there is a response.
+    /// Sets one area, whatever its state, or sends a batch with conditions, with the same key until there is a response.
     fn write(&mut self) {
-        let (is_batch, mut changes) = (self.dice.below(4) > 0, Changes::new());
+        let (is_batch, mut changes) = (self.dice.below(4) > 0, BTreeMap::new());
         for _ in 0..=self.dice.below(if is_batch { 3 } else { 1 }) {
             let area = 1 + self.dice.below(AREAS);
             let seen = self.seen.get(&area).filter(|seen| seen.state.is_some()).cloned().unwrap_or_default();
             let is_cleared = is_batch && seen.state.is_some() && self.dice.below(4) == 0;
-            let state = (!is_cleared).then(|| 1 + self.dice.below(4));
-            changes.insert(area, ((is_cleared || is_batch && self.dice.below(8) > 0).then_some(seen), state));
+            let is_conditional = is_cleared || is_batch && self.dice.below(8) > 0;
+            changes.insert(
+                area,
+                (is_conditional.then_some(seen), Some(1 + self.dice.below(4)).filter(|_| !is_cleared)),
+            );
         }
-        let mark = format!("{}-{}", self.number, self.writes.len());
-        let headers =
-            format!("Idempotency-Key: 00000000-0000-0000-{:04x}-{:012x}\r\n", self.number, self.writes.len());
-        let (method, target, tries, body) = if is_batch {
+        let mark = format!("00000000-0000-0000-{:04x}-{:012x}", self.number, self.writes.len());
+        let (area, (_, state)) = changes.first_key_value().unwrap();
+        let (method, target, body, tries) = if is_batch {
             let items = changes.iter().map(|(area, (after, state))| match after {
                 Some(after) => json!({ "area_id": area, "state": state, "after": after.at }),
                 None => json!({ "area_id": area, "state": state }),
             });
-            (
-                "POST",
-                format!("/v1/floods/changes?username={mark}"),
-                3,
-                json!({ "changes": items.collect::<Vec<_>>() }),
-            )
+            ("POST", "changes".to_owned(), json!({ "changes": items.collect::<Vec<_>>() }), 3)
         } else {
-            let (area, (_, state)) = changes.first_key_value().unwrap();
-            ("PUT", format!("/v1/floods/{area}?username={mark}"), 1, json!({ "state": state }))
+            ("PUT", area.to_string(), json!({ "state": state }), 1)
         };
-        let begin = self.site.zero.elapsed();
-        let mut write = Write { changes, server: 0, begin, end: None, is_refused: false };
+        let target = format!("/v1/floods/{target}?username={mark}");
+        let (begin, lag, action) =
+            (self.site.zero.elapsed(), Duration::ZERO, Action::Read(Version::default()));
+        let mut operation = Operation { server: 0, begin, end: None, lag, action };
+        let mut is_refused = false;
         for attempt in 1..=tries {
-            let Some(response) = self.send(&headers, method, &target, &body) else {
+            let Some((sent, body)) =
+                self.send(method, &target, &format!("Idempotency-Key: {mark}\r\n"), &body)
+            else {
                 thread::sleep(Duration::from_millis(20));
                 continue;
             };
-            if response.is_refusal {
+            if let Some(conflicts) = body.get("conflicts") {
                 // An earlier attempt may still be executed.
-                write.is_refused = attempt == 1;
-                self.record_conflict(&response, &write.changes);
+                is_refused = attempt == 1;
+                let shown: Snapshot = versions(conflicts).collect();
+                for (area, (after, _)) in &changes {
+                    let Some(after) = after else { continue };
+                    let conflict = shown.get(area);
+                    assert!(!conflict.is_some_and(|version| after.matches(version)), "{changes:?}: {body}");
+                    // The other areas met their conditions.
+                    let action = Action::Read(conflict.unwrap_or(after).clone());
+                    self.reads.push((*area, Operation { lag, action, ..sent.clone() }));
+                }
+                self.seen.extend(shown);
             } else {
-                (write.server, write.end) = (response.server, Some(response.end));
+                (operation.server, operation.end) = (sent.server, sent.end);
                 self.site.acknowledged.fetch_add(1, Ordering::Relaxed);
             }
             break;
         }
-        self.writes.insert(mark, write);
+        self.writes.insert(mark, Write { changes, operation, is_refused });
     }
 
-    /// A conflict contains the versions of some areas. The other areas met their conditions.
-    fn record_conflict(&mut self, response: &Response, changes: &Changes) {
-        let shown: Snapshot = versions(&response.body["conflicts"]).collect();
-        for (area, (after, _)) in changes {
-            let Some(after) = after else { continue };
-            let conflict = shown.get(area);
-            assert!(
-                !conflict.is_some_and(|version| after.matches(version)),
-                "{changes:?}: {}",
-                response.body
-            );
-            self.record(response, Duration::ZERO, *area, conflict.unwrap_or(after).clone());
-        }
-        self.conflicts += 1;
-        self.seen.extend(shown);
-    }
-
-    fn record(&mut self, response: &Response, lag: Duration, area: u64, version: Version) {
-        let Response { server, begin, end, .. } = *response;
-        let read = Operation { server, begin, end: Some(end), lag, action: Action::Read(version) };
-        self.reads.push((area, read));
-    }
-
-    fn record_snapshot(&mut self, response: &Response, mut snapshot: Snapshot) {
+    fn record_snapshot(&mut self, sent: &Operation, mut snapshot: Snapshot) {
         for area in 1..=AREAS {
             // Areas that are left out are dry.
-            let version = snapshot.entry(area).or_default().clone();
-            self.record(response, response.lag, area, version);
+            let action = Action::Read(snapshot.entry(area).or_default().clone());
+            self.reads.push((area, Operation { action, ..sent.clone() }));
         }
         self.snapshots.push(snapshot.clone());
         self.seen = snapshot;
     }
 
     pub(super) fn read_map(&mut self, target: &str) {
-        let Some(response) = self.send("", "GET", target, &Value::Null) else { return };
-        let result = &response.body["result"];
-        self.record_snapshot(&response, versions(result.get("features").unwrap_or(result)).collect());
+        let Some((sent, body)) = self.send("GET", target, "", &Value::Null) else { return };
+        let records = body["result"].get("features").unwrap_or(&body["result"]);
+        self.record_snapshot(&sent, versions(records).collect());
     }
 
     fn read_changes(&mut self) {
         let target = self.followed.1.clone();
-        let Some(response) = self.send("", "GET", &target, &Value::Null) else { return };
-        let delta = &response.body["result"];
+        let Some((sent, body)) = self.send("GET", &target, "", &Value::Null) else { return };
+        let delta = &body["result"];
         if delta["full"] == true {
             self.followed.0.clear();
         }
         self.followed.0.extend(versions(&delta["areas"]));
         self.followed.1 = format!("/v1/changes?since={}", delta["cursor"].as_str().unwrap());
-        self.record_snapshot(&response, self.followed.0.clone());
+        self.record_snapshot(&sent, self.followed.0.clone());
     }
 
-    /// Reads the log, which fits on one page. The newest entry of an area is its version.
+    /// Reads the log, newest first, which fits on one page.
     pub(super) fn read_log(&mut self) {
-        let Some(response) = self.send("", "GET", "/v1/floods/log", &Value::Null) else { return };
-        let (mut log, mut areas) = (BTreeMap::<_, Snapshot>::new(), BTreeSet::new());
-        let entries = response.body["result"].as_array().unwrap();
+        let Some((sent, body)) = self.send("GET", "/v1/floods/log", "", &Value::Null) else { return };
+        let entries = body["result"].as_array().unwrap();
         assert!(entries.len() < 1_000, "the log has another page");
-        for (entry, (area, version)) in entries.iter().zip(versions(&response.body["result"])) {
-            if areas.insert(area) {
-                self.record(&response, Duration::ZERO, area, version.clone());
-            }
+        let newest: Snapshot = versions(&body["result"]).rev().collect();
+        let read = |(area, version)| {
+            (area, Operation { lag: Duration::ZERO, action: Action::Read(version), ..sent.clone() })
+        };
+        self.reads.extend(newest.into_iter().map(read));
+        let mut log = BTreeMap::<_, Snapshot>::new();
+        for (entry, (area, version)) in entries.iter().zip(versions(&body["result"])) {
             let stored = log.entry(entry["username"].as_str().unwrap().to_owned()).or_default();
             assert!(stored.insert(area, version).is_none(), "executed twice: {entry}");
         }

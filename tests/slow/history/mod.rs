@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use self::clients::{AREAS, Client, Site};
-use self::search::{Action, Operation, find_order};
+use self::search::{Action, Operation, Version, find_order};
 use crate::cluster::url_of;
 use crate::crashes::Stop;
 use crate::dice::Dice;
@@ -37,11 +37,10 @@ fn check_during(
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().subsec_nanos().into();
     let seed: u64 = env::var(SEED).map_or_else(|_| now(), |seed| seed.parse().expect(SEED));
     println!("{SEED}={seed}");
-    let configs = (0..count).map(|_| config.clone().with("ROCKET_PORT", &free_port().to_string()));
-    let configs: Vec<_> = configs.collect();
+    let with_port = |_| config.clone().with("ROCKET_PORT", &free_port().to_string());
+    let configs: Vec<_> = (0..count).map(with_port).collect();
     let mut servers: Vec<_> = configs.iter().map(ServiceConfig::start).collect();
-    let networks = servers.iter().map(|server| Proxy::before_authority(&server.authority));
-    let networks: Vec<_> = networks.collect();
+    let networks: Vec<_> = servers.iter().map(|server| Proxy::before_authority(&server.authority)).collect();
     let site = Site {
         servers: networks.iter().map(Proxy::authority).collect(),
         lag,
@@ -88,31 +87,25 @@ fn check_during(
 fn check(clients: &[Client<'_>]) {
     let log = clients.last().and_then(|client| client.logs.last()).expect("the log at the end");
     let writes: BTreeMap<_, _> = clients.iter().flat_map(|client| &client.writes).collect();
-    let acknowledged = writes.values().filter(|write| write.end.is_some()).count();
+    let acknowledged = writes.values().filter(|write| write.operation.end.is_some()).count();
     let refused = writes.values().filter(|write| write.is_refused).count();
     let snapshots: Vec<_> = clients.iter().flat_map(|client| &client.snapshots).collect();
-    let (sent, stored, read) = (writes.len(), log.len(), snapshots.len());
-    println!(
-        "{sent} writes: {acknowledged} acknowledged, {refused} refused, {stored} stored; {read} maps read"
-    );
-    assert!(
-        acknowledged < stored && refused > 0,
-        "some were stored without a response, and some in conflict"
-    );
+    let counts = [writes.len(), acknowledged, refused, log.len(), snapshots.len()];
+    println!("writes sent, acknowledged, refused and stored, maps read: {counts:?}");
+    assert!(refused > 0 && acknowledged < log.len(), "there were conflicts, and responses were lost");
     for (mark, stored) in clients.iter().flat_map(|client| &client.logs).flatten() {
-        let write = &writes[mark];
-        let is_whole = stored
-            .iter()
-            .map(|(area, version)| (area, &version.state))
-            .eq(write.changes.iter().map(|(area, change)| (area, &change.1)));
-        assert!(is_whole && !write.is_refused, "{write:?} is in the log as {stored:?}");
+        let write = writes[mark];
+        let is_whole = stored.keys().eq(write.changes.keys());
+        let is_same =
+            stored.values().map(|version| version.state).eq(write.changes.values().map(|change| change.1));
+        assert!(is_whole && is_same && !write.is_refused, "{write:?} is in the log as {stored:?}");
     }
     for (mark, stored) in log {
         for snapshot in &snapshots {
-            let shown = stored
-                .iter()
-                .filter_map(|(area, version)| Some(snapshot[area].at.as_ref()? >= version.at.as_ref()?));
-            let shown: Vec<_> = shown.collect();
+            // Whether the map has this version of an area, or a later one; unknown if it has no time.
+            let has =
+                |(area, version): (&u64, &Version)| Some(snapshot[area].at.as_ref()? >= version.at.as_ref()?);
+            let shown: Vec<_> = stored.iter().filter_map(has).collect();
             assert!(
                 shown.windows(2).all(|two| two[0] == two[1]),
                 "a part of {mark}, {stored:?}, is in {snapshot:?}"
@@ -122,13 +115,13 @@ fn check(clients: &[Client<'_>]) {
     for area in 1..=AREAS {
         let writes = writes.iter().filter_map(|(mark, write)| {
             let (after, _) = write.changes.get(&area)?;
-            let Some(stored) = log.get(*mark) else {
-                assert!(write.end.is_none(), "acknowledged, but not in the log: {write:?}");
-                return None;
-            };
-            let action = Action::Write(after.clone(), stored[&area].clone());
-            let (server, begin, end) = (write.server, write.begin, write.end);
-            Some(Operation { server, begin, end, lag: Duration::ZERO, action })
+            let stored = log.get(*mark);
+            assert!(
+                stored.is_some() || write.operation.end.is_none(),
+                "acknowledged, but not in the log: {write:?}"
+            );
+            let action = Action::Write(after.clone(), stored?[&area].clone());
+            Some(Operation { action, ..write.operation.clone() })
         });
         let reads = clients.iter().flat_map(|client| &client.reads).filter(|(of, _)| *of == area);
         let mut operations: Vec<_> = reads.map(|(_, read)| read.clone()).chain(writes).collect();

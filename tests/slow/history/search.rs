@@ -24,7 +24,7 @@ pub(super) enum Action {
     Read(Version),
 }
 
-/// The lag of a stale read, which may return any version set before it ended.
+/// The lag of a read that is marked as stale: it returns any version set before it ended.
 pub(super) const STALE: Duration = Duration::MAX;
 
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub(super) struct Operation {
     pub(super) begin: Duration,
     /// `None` for a write without a response: it takes effect at any later time, or never.
     pub(super) end: Option<Duration>,
-    /// How far a read may be behind the writes that other servers acknowledged before it began.
+    /// How long before the read other servers may have acknowledged writes that it does not return.
     pub(super) lag: Duration,
     pub(super) action: Action,
 }
@@ -44,17 +44,16 @@ pub(super) fn find_order(operations: &[Operation]) -> Result<(), String> {
     let start = Version { state: None, at: Some(String::new()) };
     let mut nodes = vec![(vec![false; operations.len()], start, Vec::new())];
     while let Some((mut done, current, mut order)) = nodes.pop() {
+        let mut open = ready(operations, &done);
         // A read changes nothing, so it comes as early as possible.
-        let open = loop {
-            let open = ready(operations, &done);
-            let is_explained = |index: &usize| matches!(&operations[*index].action, Action::Read(seen) if seen.matches(&current));
-            let explained: Vec<_> = open.iter().copied().filter(is_explained).collect();
-            if explained.is_empty() {
-                break open;
+        let is_explained = |index: &usize| matches!(&operations[*index].action, Action::Read(read) if read.matches(&current));
+        while open.iter().any(is_explained) {
+            for index in open.into_iter().filter(is_explained) {
+                done[index] = true;
+                order.push(index);
             }
-            explained.iter().for_each(|index| done[*index] = true);
-            order.extend(explained);
-        };
+            open = ready(operations, &done);
+        }
         if operations.iter().zip(&done).all(|(operation, done)| *done || operation.end.is_none()) {
             return Ok(());
         }
@@ -64,34 +63,23 @@ pub(super) fn find_order(operations: &[Operation]) -> Result<(), String> {
         if !visited.insert((done.clone(), current.clone())) {
             continue;
         }
-        let mut writes: Vec<_> = open
-            .into_iter()
-            .filter_map(|index| match &operations[index].action {
-                Action::Write(after, next) if after.as_ref().is_none_or(|after| after.matches(&current)) => {
-                    (next.at > current.at).then_some((next, index))
-                }
-                _ => None,
-            })
-            .collect();
-        // The last node is the next one: that of the earliest version.
-        writes.sort_by(|one, other| other.0.at.cmp(&one.0.at));
-        for (next, index) in writes {
-            let mut done = done.clone();
-            done[index] = true;
-            nodes.push((done, next.clone(), [&*order, &[index]].concat()));
+        let from = nodes.len();
+        for index in open {
+            let Action::Write(after, next) = &operations[index].action else { continue };
+            if next.at > current.at && after.as_ref().is_none_or(|after| after.matches(&current)) {
+                let mut done = done.clone();
+                done[index] = true;
+                nodes.push((done, next.clone(), [&*order, &[index]].concat()));
+            }
         }
+        // The earliest version comes first.
+        nodes[from..].sort_by(|one, other| other.1.at.cmp(&one.1.at));
     }
     let (order, open) = longest;
-    let lines = |indexes: &[usize]| {
-        indexes.iter().map(|index| format!("  {:?}\n", operations[*index])).collect::<String>()
-    };
-    let (before, next) = (&order[order.len().saturating_sub(3)..], &open[..open.len().min(6)]);
-    Err(format!(
-        "after {} operations, the last of them\n{}none can be next:\n{}",
-        order.len(),
-        lines(before),
-        lines(next)
-    ))
+    let lines =
+        |part: &[usize]| part.iter().map(|index| format!("\n  {:?}", operations[*index])).collect::<String>();
+    let (last, next) = (&order[order.len().saturating_sub(3)..], &open[..open.len().min(6)]);
+    Err(format!("after {} operations{}\nnone of these can be next{}", order.len(), lines(last), lines(next)))
 }
 
 /// The operations that can be next, because no other one must come before.
@@ -99,14 +87,13 @@ fn ready(operations: &[Operation], done: &[bool]) -> Vec<usize> {
     let open = || operations.iter().enumerate().filter(|(index, _)| !done[*index]);
     let first_end = open().filter_map(|(_, other)| other.end).min().unwrap_or(Duration::MAX);
     let is_ready = |operation: &Operation| {
-        let is_acknowledged = |other: &Operation| {
-            other.server == operation.server
-                && other.end < Some(operation.begin)
-                && matches!(other.action, Action::Write(..))
+        // Every write that the same server has acknowledged comes before.
+        let is_before = |other: &Operation| {
+            let is_write = matches!(other.action, Action::Write(..)) && other.server == operation.server;
+            is_write && other.end.is_some_and(|end| end < operation.begin)
         };
-        operation.begin.saturating_sub(operation.lag) <= first_end
-            && (operation.lag == STALE
-                || !open().any(|(_, other)| other.end.is_some() && is_acknowledged(other)))
+        let (lag, begin) = (operation.lag, operation.begin);
+        begin.saturating_sub(lag) <= first_end && (lag == STALE || !open().any(|(_, other)| is_before(other)))
     };
     open().filter(|(_, operation)| is_ready(operation)).map(|(index, _)| index).collect()
 }
@@ -118,10 +105,8 @@ mod tests {
     use super::*;
 
     fn version(at: u64) -> Version {
-        Version {
-            state: (at > 0).then_some(1),
-            at: Some(if at > 0 { format!("{at:04}") } else { String::new() }),
-        }
+        let time = if at == 0 { String::new() } else { format!("{at:04}") };
+        Version { state: Some(1).filter(|_| at > 0), at: Some(time) }
     }
 
     /// An operation on server 0, in tenths of a second.
@@ -130,52 +115,50 @@ mod tests {
         Operation { server: 0, begin, end: Some(end), lag: Duration::ZERO, action }
     }
 
-    fn set(begin: u64, end: u64, at: u64) -> Operation {
-        operation(begin, end, Action::Write(None, version(at)))
-    }
-
-    fn set_after(begin: u64, end: u64, after: u64, at: u64) -> Operation {
-        operation(begin, end, Action::Write(Some(version(after)), version(at)))
-    }
-
     fn read(begin: u64, end: u64, at: u64) -> Operation {
         operation(begin, end, Action::Read(version(at)))
     }
 
+    fn set(begin: u64, end: u64, after: Option<u64>, at: u64) -> Operation {
+        operation(begin, end, Action::Write(after.map(version), version(at)))
+    }
+
     #[test]
-    fn histories_with_an_order_are_accepted_and_others_rejected_with_an_excerpt() {
-        let unanswered = || Operation { end: None, ..set(0, 0, 1) };
-        let behind = |server, begin, lag| Operation { server, lag, ..read(begin, begin + 1, 1) };
-        let (second, elsewhere) = (Duration::from_secs(1), 1);
+    fn a_history_is_accepted_if_an_order_explains_it_and_otherwise_rejected_with_an_excerpt() {
+        let one = |end| set(0, end, None, 1);
+        let unanswered = || Operation { end: None, ..one(0) };
+        let behind = |server, begin, lag| {
+            vec![one(1), set(2, 3, None, 2), Operation { server, lag, ..read(begin, begin + 1, 1) }]
+        };
+        let second = Duration::from_secs(1);
         for (case, is_accepted, history) in [
-            ("old, then new during a write", true, vec![set(0, 9, 1), read(1, 2, 0), read(3, 4, 1)]),
-            ("new, then old during a write", false, vec![set(0, 9, 1), read(1, 2, 1), read(3, 4, 0)]),
-            ("an acknowledged write is lost", false, vec![set(0, 1, 1), read(2, 3, 0)]),
-            ("a read of the future", false, vec![read(0, 1, 1), set(2, 3, 1)]),
-            ("a version that nobody wrote", false, vec![set(0, 1, 1), read(0, 1, 2)]),
-            ("an unanswered write later", true, vec![unanswered(), read(1, 2, 0), read(3, 4, 1)]),
-            ("an unanswered write never", true, vec![unanswered(), read(1, 2, 0)]),
-            ("an unanswered write undone", false, vec![unanswered(), read(1, 2, 1), read(3, 4, 0)]),
-            ("a condition that is met", true, vec![set_after(0, 9, 1, 2), set_after(0, 9, 0, 1)]),
-            ("one condition met twice", false, vec![set_after(0, 9, 0, 1), set_after(0, 9, 0, 2)]),
-            ("times that go back", false, vec![set(0, 1, 2), set(2, 3, 1)]),
-            ("0.9 s behind", true, vec![set(0, 1, 1), set(2, 3, 2), behind(elsewhere, 12, second)]),
-            ("1.1 s behind", false, vec![set(0, 1, 1), set(2, 3, 2), behind(elsewhere, 14, second)]),
-            ("behind and marked", true, vec![set(0, 1, 1), set(2, 3, 2), behind(elsewhere, 14, STALE)]),
-            ("behind its own writes", false, vec![set(0, 1, 1), set(2, 3, 2), behind(0, 4, second)]),
+            ("old, then new during a write", true, vec![one(9), read(1, 2, 0), read(3, 4, 1)]),
+            ("new, then old during a write", false, vec![one(9), read(1, 2, 1), read(3, 4, 0)]),
+            ("an acknowledged write is lost", false, vec![one(1), read(2, 3, 0)]),
+            ("a read of the future", false, vec![read(0, 1, 1), set(2, 3, None, 1)]),
+            ("a version that nobody wrote", false, vec![one(1), read(0, 1, 2)]),
+            ("an unanswered write, later", true, vec![unanswered(), read(1, 2, 0), read(3, 4, 1)]),
+            ("an unanswered write, never", true, vec![unanswered(), read(1, 2, 0)]),
+            ("an unanswered write, undone", false, vec![unanswered(), read(1, 2, 1), read(3, 4, 0)]),
+            ("a condition that is met later", true, vec![set(0, 9, Some(1), 2), set(0, 9, Some(0), 1)]),
+            ("a condition that is met twice", false, vec![set(0, 9, Some(0), 1), set(0, 9, Some(0), 2)]),
+            ("times that go back", false, vec![set(0, 1, None, 2), set(2, 3, None, 1)]),
+            ("0.9 s behind another server", true, behind(1, 12, second)),
+            ("1.1 s behind another server", false, behind(1, 14, second)),
+            ("behind, and marked as stale", true, behind(1, 14, STALE)),
+            ("behind what it acknowledged", false, behind(0, 4, second)),
         ] {
             let found = find_order(&history);
             assert_eq!(found.is_ok(), is_accepted, "{case}: {found:?}");
         }
-        let long: Vec<_> =
-            (1..50).map(|at| set(10 * at, 10 * at + 1, at)).chain([read(255, 256, 20)]).collect();
-        let excerpt = find_order(&long).unwrap_err();
+        let long = (1..50).map(|at| set(10 * at, 10 * at + 1, None, at)).chain([read(255, 256, 20)]);
+        let excerpt = find_order(&long.collect::<Vec<_>>()).unwrap_err();
         assert!(excerpt.lines().count() < 9 && excerpt.contains("begin: 25.5s"), "{excerpt}");
     }
 
     proptest! {
         #[test]
-        fn histories_of_a_register_are_accepted_and_those_with_a_swapped_read_rejected(
+        fn the_history_of_a_register_is_accepted_and_rejected_with_a_swapped_read(
             operations in prop::collection::vec((0..3, 0..40_u64, 0..40_u64), 20..60),
         ) {
             // Each operation takes effect 1 s after the one before, a while after it begins and before it ends.
@@ -183,19 +166,17 @@ mod tests {
             let operations = (10..).zip(operations).map(|(number, (kind, before, after))| {
                 let (begin, end, last) = (10 * number - before, 10 * number + after, current);
                 current = if kind == 0 { last } else { number };
-                match kind {
-                    0 => read(begin, end, last),
-                    1 => set(begin, end, number),
-                    _ => set_after(begin, end, last, number),
-                }
+                if kind == 0 { read(begin, end, last) } else { set(begin, end, Some(last).filter(|_| kind == 1), number) }
             });
             let mut history: Vec<_> = operations.collect();
             prop_assert_eq!(find_order(&history), Ok(()));
-            // A read returns what was written after the read.
+            // A read returns what is written after it.
             let swapped = history.iter().enumerate().find_map(|(index, read)| {
-                let write = history.iter().find(|write| Some(write.begin) > read.end && matches!(write.action, Action::Write(..)))?;
-                let (Action::Read(_), Action::Write(_, version)) = (&read.action, &write.action) else { return None };
-                Some((index, version.clone()))
+                let Action::Read(_) = read.action else { return None };
+                history.iter().filter(|late| Some(late.begin) > read.end).find_map(|late| match &late.action {
+                    Action::Write(_, version) => Some((index, version.clone())),
+                    Action::Read(_) => None,
+                })
             });
             prop_assume!(swapped.is_some());
             let (index, version) = swapped.unwrap();
