@@ -1,8 +1,7 @@
 //! Crashes of the service and its database under load: acknowledged writes survive, and none is stored partially.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
-use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,23 +14,20 @@ use crate::cluster::Cluster;
 use crate::eventually::{LONG, eventually_blocking, patiently};
 use crate::fixture::block_on;
 use crate::outcome::printed;
-use crate::running::Running;
 use crate::service_config::{ServiceConfig, add_areas, connect, file_with_areas, request_json};
 
 const WRITERS: u64 = 16;
 const ROUNDS: u64 = 20;
-/// The areas of each batch.
-const BATCH_AREAS: RangeInclusive<u64> = 61..=100;
 /// Limit for the recovery of the service.
 const BACK: Duration = Duration::from_secs(2);
 
 /// Acknowledged writes.
 #[derive(Default)]
 pub(crate) struct Acknowledged {
-    /// The marks of single changes and of batches.
-    pub(crate) marks: Mutex<Vec<String>>,
-    pub(crate) posts: Mutex<Vec<i64>>,
-    pub(crate) cards: Mutex<Vec<String>>,
+    /// The marks of flood states.
+    marks: Mutex<Vec<String>>,
+    posts: Mutex<Vec<i64>>,
+    cards: Mutex<Vec<String>>,
 }
 
 impl Acknowledged {
@@ -47,7 +43,7 @@ impl Acknowledged {
         thread::sleep(Duration::from_millis(17 * round));
     }
 
-    pub(crate) fn count(&self) -> usize {
+    fn count(&self) -> usize {
         self.marks.lock().unwrap().len() + self.posts.lock().unwrap().len() + self.cards.lock().unwrap().len()
     }
 }
@@ -79,13 +75,6 @@ fn write(
         if send("PUT", &target, json!({ "state": 1 + number % 4 })).is_some() {
             noted.marks.lock().unwrap().push(format!("mark-{number}"));
         }
-        // Every fifth batch clears its areas.
-        let state = Some(1 + number % 4).filter(|_| !number.is_multiple_of(5));
-        let change = |area: u64| json!({ "area_id": area.to_string(), "state": state });
-        let batch = json!({ "changes": BATCH_AREAS.map(change).collect::<Vec<_>>() });
-        if send("POST", &format!("/v1/floods/changes?username=order-{number}"), batch).is_some() {
-            noted.marks.lock().unwrap().push(format!("order-{number}"));
-        }
         let post = json!({ "post_id": number, "created_at": date, "partner_city": "bandung", "disaster_type": "flood",
                            "location": place });
         if send("POST", "/v1/feeds/partner", post).is_some() {
@@ -103,7 +92,7 @@ fn write(
 }
 
 /// Waits until a write succeeds.
-pub(crate) fn writes_succeed(authority: &str, limit: Duration) {
+fn writes_succeed(authority: &str, limit: Duration) {
     let status =
         || request_json(authority, "PUT", "/v1/floods/1", &json!({ "state": 1 })).map(|(status, _)| status);
     eventually_blocking("a write succeeds", limit, status, |status| *status == Some(200));
@@ -148,8 +137,8 @@ fn rows(folder: &Path, file: &str, columns: [&str; 2]) -> Vec<[String; 2]> {
     reader.records().map(|row| row.unwrap()).map(|row| at.map(|at| row[at].to_owned())).collect()
 }
 
-/// Asserts by an export and the interface that acknowledged writes are complete, and none is partial.
-pub(crate) fn check(config: &ServiceConfig, service: &Running, noted: &Acknowledged) {
+/// Asserts by an export that acknowledged writes are complete, and none is partial.
+fn check(config: &ServiceConfig, noted: &Acknowledged) {
     let folder = tempfile::tempdir().unwrap();
     let exported = folder.path().join("exported");
     printed(&config.siaga(&["export", exported.to_str().unwrap()]));
@@ -170,20 +159,6 @@ pub(crate) fn check(config: &ServiceConfig, service: &Running, noted: &Acknowled
         let missing: Vec<_> = acknowledged.iter().filter(|name| !stored.contains(name)).collect();
         assert!(missing.is_empty(), "{case}: of {} acknowledged are missing {missing:?}", acknowledged.len());
     }
-    let mut batches: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for [mark, area] in log.iter().filter(|[mark, _]| mark.starts_with("order-")) {
-        batches.entry(mark).or_default().insert(area);
-    }
-    let halves: Vec<_> = batches.iter().filter(|(_, areas)| areas.len() != BATCH_AREAS.count()).collect();
-    assert!(halves.is_empty(), "partial batches: {halves:?}");
-    // Entries are exported in the order of their times.
-    let entries = rows(&exported, "flood_states.csv", ["area_id", "state"]).into_iter();
-    let mut logged: BTreeMap<_, _> = entries.map(<(String, String)>::from).collect();
-    logged.retain(|_, state| !state.is_empty());
-    let states = service.expect_ok("GET", "/v1/floods/states", &Value::Null);
-    let shown = states["result"].as_array().unwrap().iter();
-    let shown = shown.map(|area| (area["area_id"].as_str().unwrap().to_owned(), area["state"].to_string()));
-    assert_eq!(shown.collect::<BTreeMap<_, _>>(), logged, "the state of an area is its newest log entry");
 }
 
 fn assert_nothing_lost_under_kills(config: &ServiceConfig, mut look: impl FnMut()) {
@@ -197,7 +172,7 @@ fn assert_nothing_lost_under_kills(config: &ServiceConfig, mut look: impl FnMut(
         });
         look();
         service = config.start();
-        check(config, &service, &noted);
+        check(config, &noted);
     }
 }
 
@@ -208,8 +183,8 @@ fn nothing_acknowledged_is_lost_when_a_service_on_a_database_is_killed_under_loa
     assert_nothing_lost_under_kills(&on(&cluster.url()), || ());
 }
 
-/// The epoch and the changes of a file; its surplus of flood revisions over changes and batches, each of which has a mark,
-/// and of report revisions over reports; and the number of unused report keys.
+/// The epoch and the changes of a file; its surplus of flood revisions over changes, each of which has a mark, and of
+/// report revisions over reports; and the number of unused report keys.
 async fn revisions(path: &Path) -> (i64, i64, i64, i64, i64) {
     const GROWN: &str = "
         SELECT epoch, changes, floods - (SELECT count(DISTINCT username) FROM flood_states),
@@ -255,7 +230,7 @@ fn when_postgres_crashes_under_load_requests_are_503_nothing_acknowledged_is_los
             writes_succeed(&service.authority, BACK);
         });
         assert!(statuses.iter().all(|status| [200, 503].contains(status)), "{statuses:?}");
-        check(&config, &service, &noted);
+        check(&config, &noted);
     }
     const OF_THE_OUTAGE: [&str; 6] = [
         "status=503",

@@ -114,16 +114,14 @@ impl<'a> Client<'a> {
 
     /// Sets one area, whatever its state, or sends a batch with conditions, with the same key until there is a response.
     fn write(&mut self) {
-        let (is_batch, mut changes) = (self.dice.below(4) > 0, BTreeMap::new());
+        let kind = self.dice.below(4);
+        let (is_batch, is_conditional, mut changes) = (kind > 0, kind > 1, BTreeMap::new());
         for _ in 0..=self.dice.below(if is_batch { 3 } else { 1 }) {
             let area = 1 + self.dice.below(AREAS);
             let seen = self.seen.get(&area).filter(|seen| seen.state.is_some()).cloned().unwrap_or_default();
-            let is_cleared = is_batch && seen.state.is_some() && self.dice.below(4) == 0;
-            let is_conditional = is_cleared || is_batch && self.dice.below(8) > 0;
-            changes.insert(
-                area,
-                (is_conditional.then_some(seen), Some(1 + self.dice.below(4)).filter(|_| !is_cleared)),
-            );
+            let is_cleared = is_conditional && seen.state.is_some() && self.dice.below(4) == 0;
+            let state = Some(1 + self.dice.below(4)).filter(|_| !is_cleared);
+            changes.insert(area, (is_conditional.then_some(seen), state));
         }
         let mark = format!("00000000-0000-0000-{:04x}-{:012x}", self.number, self.writes.len());
         let (area, (_, state)) = changes.first_key_value().unwrap();
