@@ -196,18 +196,28 @@ impl<'a> Client<'a> {
         self.record_snapshot(&sent, self.followed.0.clone());
     }
 
-    /// Reads the log, newest first, which fits on one page.
+    /// Reads all pages of the log, newest first. While it does so, the entries of later pages do not change.
     pub(super) fn read_log(&mut self) {
-        let Some((sent, body)) = self.send("GET", "/v1/floods/log", "", &Value::Null) else { return };
-        let entries = body["result"].as_array().unwrap();
-        assert!(entries.len() < 1_000, "the log has another page");
-        let newest: Snapshot = versions(&body["result"]).rev().collect();
-        let read = |(area, version)| {
-            (area, Operation { lag: Duration::ZERO, action: Action::Read(version), ..sent.clone() })
+        let (mut entries, mut begin, mut before) = (Vec::new(), None, String::new());
+        let last = loop {
+            let target = format!("/v1/floods/log{before}");
+            let Some((sent, mut body)) = self.send("GET", &target, "", &Value::Null) else { return };
+            begin = begin.or(Some(sent.begin));
+            let Value::Array(page) = body["result"].take() else { panic!("{body}") };
+            let is_last = page.len() < 1_000;
+            entries.extend(page);
+            if is_last {
+                break sent;
+            }
+            before = format!("?before={}", entries.last().unwrap()["changed_at"].as_str().unwrap());
         };
-        self.reads.extend(newest.into_iter().map(read));
+        let entries = Value::Array(entries);
+        let sent = Operation { begin: begin.unwrap_or(last.begin), lag: Duration::ZERO, ..last };
+        for (area, version) in versions(&entries).rev().collect::<Snapshot>() {
+            self.reads.push((area, Operation { action: Action::Read(version), ..sent.clone() }));
+        }
         let mut log = BTreeMap::<_, Snapshot>::new();
-        for (entry, (area, version)) in entries.iter().zip(versions(&body["result"])) {
+        for (entry, (area, version)) in entries.as_array().unwrap().iter().zip(versions(&entries)) {
             let stored = log.entry(entry["username"].as_str().unwrap().to_owned()).or_default();
             assert!(stored.insert(area, version).is_none(), "executed twice: {entry}");
         }

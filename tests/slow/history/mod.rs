@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use self::clients::{AREAS, Client, Site, Write};
-use self::search::{Action, Operation, STALE, Version, find_order};
+use self::search::{Action, Operation, Version, find_order};
 use crate::cluster::url_of;
 use crate::crashes::Stop;
 use crate::dice::Dice;
@@ -91,11 +91,10 @@ fn check(clients: &[Client<'_>]) {
     let writes: BTreeMap<_, _> = clients.iter().flat_map(|client| &client.writes).collect();
     let snapshots: Vec<_> = clients.iter().flat_map(|client| &client.snapshots).collect();
     for (mark, stored) in clients.iter().flat_map(|client| &client.logs).flatten() {
-        let write = writes[mark];
-        let is_whole = stored.keys().eq(write.changes.keys());
-        let is_same =
-            stored.values().map(|version| version.state).eq(write.changes.values().map(|change| change.1));
-        assert!(is_whole && is_same && !write.is_refused, "{write:?} is in the log as {stored:?}");
+        let Write { changes, is_refused, .. } = writes[mark];
+        let sent = changes.iter().map(|(area, (_, state))| (area, state));
+        let is_whole = stored.iter().map(|(area, version)| (area, &version.state)).eq(sent);
+        assert!(is_whole && !is_refused, "refused: {is_refused}; sent: {changes:?}; in the log: {stored:?}");
     }
     for stored in log.values() {
         for snapshot in &snapshots {
@@ -111,11 +110,8 @@ fn check(clients: &[Client<'_>]) {
     for area in 1..=AREAS {
         let writes = writes.iter().filter_map(|(mark, write)| {
             let (after, _) = write.changes.get(&area)?;
-            let stored = log.get(*mark);
-            assert!(
-                stored.is_some() || write.operation.end.is_none(),
-                "acknowledged, but not in the log: {write:?}"
-            );
+            let (stored, is_acknowledged) = (log.get(*mark), write.operation.end.is_some());
+            assert!(stored.is_some() || !is_acknowledged, "not in the log: {mark}, {:?}", write.changes);
             let action = Action::Write(after.clone(), stored?[&area].clone());
             Some(Operation { action, ..write.operation.clone() })
         });
@@ -124,16 +120,10 @@ fn check(clients: &[Client<'_>]) {
         operations.sort_by_key(|operation| operation.begin);
         find_order(&operations).unwrap_or_else(|excerpt| panic!("area {area}: {excerpt}"));
     }
-    let count = |is_counted: &dyn Fn(&str, &Write) -> bool| {
-        writes.iter().filter(|(mark, write)| is_counted(mark, write)).count()
-    };
-    let acknowledged = count(&|_, write| write.operation.end.is_some());
-    let unanswered = count(&|mark, write| write.operation.end.is_none() && log.contains_key(mark));
-    let refused = count(&|_, write| write.is_refused);
-    println!("{acknowledged} writes acknowledged, {refused} refused, {unanswered} stored without a response");
-    let stale = clients.iter().flat_map(|client| &client.reads).filter(|(_, read)| read.lag == STALE).count();
-    println!("{} maps read, {} of them stale", snapshots.len(), stale as u64 / AREAS);
-    assert!(refused > 0 && unanswered > 0, "clients were in conflict, and the network failed");
+    let lost = log.keys().filter(|mark| writes[*mark].operation.end.is_none()).count();
+    let refused = writes.values().filter(|write| write.is_refused).count();
+    println!("{} writes stored, {lost} of them without a response; {refused} refused", log.len());
+    assert!(refused > 0 && lost > 0, "clients were in conflict, and the network failed");
 }
 
 #[test]
@@ -142,14 +132,14 @@ fn clients_of_three_servers_see_one_history_while_a_server_is_killed_and_a_stand
     let config =
         ServiceConfig::in_database(&url_of(&[&primary, &standby])).with("SIAGA_LIMITS__TIMEOUT", "5s");
     let mut servers = check_during(&config, 3, Duration::from_secs(1), |restart, wait| {
-        wait(60);
+        wait(50);
         restart(0);
-        wait(60);
+        wait(50);
         primary.stop("immediate");
         // An operator needs some time to notice.
         thread::sleep(Duration::from_secs(3));
         standby.promote();
-        wait(120);
+        wait(100);
     });
     let log = servers.remove(1).kill();
     assert_eq!(log.matches("the database is written to at another host now").count(), 1, "{log}");
@@ -159,7 +149,7 @@ fn clients_of_three_servers_see_one_history_while_a_server_is_killed_and_a_stand
 fn clients_of_a_service_on_a_file_see_one_history_while_it_is_killed_again_and_again() {
     let file = file_with_areas();
     check_during(&ServiceConfig::in_file(&file.path()), 1, Duration::ZERO, |restart, wait| {
-        for round in 0..8 {
+        for round in 0..6 {
             wait(25);
             thread::sleep(Duration::from_millis(17 * round));
             restart(0);
