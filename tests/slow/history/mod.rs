@@ -4,7 +4,7 @@
 mod clients;
 mod search;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -79,8 +79,16 @@ fn check_during(
     // After this time each server shows every change.
     thread::sleep(lag);
     let mut last = Client::new(&site, CLIENTS, seed);
-    (0..10 * count).for_each(|_| last.read_map("/v1/floods/states"));
-    last.read_log();
+    let readable = || {
+        last.read_map("/v1/floods/states");
+        last.reads.iter().map(|(_, read)| read.server).collect::<BTreeSet<_>>().len()
+    };
+    eventually_blocking("each server responds", LONG, readable, |servers| *servers == count);
+    let logs = || {
+        last.read_log();
+        last.logs.len()
+    };
+    eventually_blocking("the whole log is read", LONG, logs, |logs| *logs > 0);
     clients.push(last);
     check(&clients);
     servers
