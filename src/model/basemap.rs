@@ -53,7 +53,7 @@ impl BasemapKind {
     }
 
     /// Returns the type of shape that all features of this kind have.
-    pub(crate) fn form(self) -> BasemapShapeType {
+    pub(crate) fn shape_type(self) -> BasemapShapeType {
         match self {
             Self::Water | Self::Park => BasemapShapeType::Areas,
             Self::Place => BasemapShapeType::Points,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserializer, Serializer};
 
-pub(crate) fn whole_seconds(duration: Duration) -> u64 {
+pub(crate) fn seconds_rounded_up(duration: Duration) -> u64 {
     duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
 }
 

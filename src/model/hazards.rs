@@ -15,7 +15,7 @@ pub struct Hazards {
 pub(crate) struct Hazard {
     pub(crate) disaster: DisasterType,
     /// At least one report type.
-    pub(crate) reports: Vec<ReportType>,
+    pub(crate) report_types: Vec<ReportType>,
     pub(crate) icon: String,
     pub(crate) colour: String,
     /// How long the live map shows a report.

@@ -144,16 +144,16 @@ fn status_lines(status: &Status, sources: &BTreeMap<String, SourceSettings>, now
     let age = |at: &Timestamp| {
         format!("{} ago, {at}", format_millis((now.to_utc() - at.to_utc()).num_milliseconds() / 1000 * 1000))
     };
-    let since = |at: Option<&Timestamp>| at.map_or_else(|| "none".to_owned(), age);
-    lines.extend(newest.iter().map(|(name, at)| (*name, since(at.as_ref()))));
+    let age_or_none = |at: Option<&Timestamp>| at.map_or_else(|| "none".to_owned(), age);
+    lines.extend(newest.iter().map(|(name, at)| (*name, age_or_none(at.as_ref()))));
     lines.extend(sources.iter().map(|(name, source)| {
         let last_heard = heard.get(name);
         let is_silent =
             SourceStatus::from_last_heard(last_heard.copied(), source.every, now) == SourceStatus::Silent;
-        ("source", format!("{name}: {}{}", since(last_heard), if is_silent { ", silent" } else { "" }))
+        ("source", format!("{name}: {}{}", age_or_none(last_heard), if is_silent { ", silent" } else { "" }))
     }));
     lines.extend(free.map(|free| ("free on disk", format!("{} MiB", free >> 20))));
-    lines.extend(last_backup.as_ref().map(|at| ("last backup", since(at.as_ref()))));
+    lines.extend(last_backup.as_ref().map(|at| ("last backup", age_or_none(at.as_ref()))));
     lines.iter().map(|(name, value)| format!("{name:16}{value}\n")).collect()
 }
 

@@ -4,7 +4,7 @@ use super::common::{
     date_time, is_training, name, number_as_text, partner_code, storable_text, stored_object, text,
 };
 use super::{annotate, array, object, or_null, reference};
-use crate::model::bodies::{Accepts, CardRules, all_report_types, disasters_of, report_types};
+use crate::model::bodies::{Accepts, CardRules, all_report_type_names, disasters_of, report_type_names};
 use crate::model::{Attribute, CardId, DisasterType, Hazards};
 
 pub(crate) fn card_report(disasters: &[DisasterType], rules: &CardRules) -> Value {
@@ -31,7 +31,7 @@ pub(crate) fn card_report(disasters: &[DisasterType], rules: &CardRules) -> Valu
 }
 
 fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
-    let mut properties = json!({ "report_type": { "enum": all_report_types(disasters, rules) } });
+    let mut properties = json!({ "report_type": { "enum": all_report_type_names(disasters, rules) } });
     for Attribute { name, accepts, .. } in &rules.hazards.attributes {
         properties[name] = request_schema(accepts);
     }
@@ -50,7 +50,7 @@ fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
 /// Returns schemas of the allowed combinations of a disaster with its report types. A request may leave out the disaster if the
 /// report type alone implies it.
 fn disaster_schemas(disaster: &DisasterType, disasters: &[DisasterType], rules: &CardRules) -> Vec<Value> {
-    let types = report_types(disaster, rules);
+    let types = report_type_names(disaster, rules);
     let combination = |names: Value, types: &[&str], required: &[&str]| {
         json!({
             "required": required,

@@ -18,7 +18,7 @@ use super::redirect::Redirect;
 use super::signals::{Signal, Signals};
 use super::{LaunchError, Siaga};
 use crate::config::Shutdown;
-use crate::model::duration::whole_seconds;
+use crate::model::duration::seconds_rounded_up;
 use crate::stores::OpenError;
 
 /// The additional time for connections that are still open after the grace period.
@@ -140,7 +140,7 @@ async fn second_signal(signals: &mut Signals) {
 fn with_shutdown_events(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Build>, ShutdownEvents) {
     let (start, started) = oneshot::channel();
     let (sender, connections) = mpsc::channel(1);
-    let grace = whole_seconds(settings.grace);
+    let grace = seconds_rounded_up(settings.grace);
     let shutdown = rocket::config::Shutdown {
         ctrlc: false,
         #[cfg(unix)]

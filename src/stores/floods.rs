@@ -253,7 +253,7 @@ pub trait FloodStore {
     }
 
     /// Returns log entries of all areas, newest first; entries with the same time are ordered by `area_id`. **Default: reads the
-    /// complete logs of all areas, and ignores batches**
+    /// complete logs of all areas. Entries have no batch and no note; a query for a batch finds nothing**
     async fn all_flood_changes(&self, query: &FloodLogQuery) -> Result<Vec<LoggedChange>, StoreError> {
         let map = self.floods(&FloodQuery::default()).await?;
         let mut log = Vec::new();

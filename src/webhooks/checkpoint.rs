@@ -18,7 +18,7 @@ pub(crate) struct Checkpoint {
     /// Keys of reports that the receiver has not accepted, although it has accepted later reports.
     #[serde(rename = "aside", skip_serializing_if = "BTreeSet::is_empty")]
     deferred: BTreeSet<u64>,
-    /// Fingerprints of the list entries that were sent, by key.
+    /// The marks of the list entries that were sent, by key.
     #[serde(rename = "told", skip_serializing_if = "Option::is_none")]
     marks: Option<BTreeMap<String, String>>,
     /// The flood changes that were sent. Set by `seek` and by earlier versions; `initialize` replaces it with `marks`.

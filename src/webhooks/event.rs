@@ -27,7 +27,7 @@ pub(super) struct Event {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ack {
     Report(ReportKey),
-    /// Fingerprints of list entries, by key; `None` removes one.
+    /// The marks of list entries, by key. `None` removes the mark of that key from the checkpoint.
     Entries(Vec<(String, Option<String>)>),
 }
 

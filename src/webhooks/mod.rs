@@ -1,7 +1,7 @@
 //! Webhooks: requests that the service sends to bots, channels and other programs when something happens.
 //!
 //! There is no queue of events. The store holds one checkpoint for each webhook ([`WebhookStore`](crate::stores::WebhookStore)):
-//! the key of the next report, or the fingerprints of the list entries sent so far (newest change of each area, active alerts,
+//! the key of the next report, or the marks of the list entries sent so far (newest change of each area, active alerts,
 //! areas that need attention, sources). A worker compares the checkpoint with the data and sends the difference. If several
 //! servers share a store, only the holder of the lease sends.
 

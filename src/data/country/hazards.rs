@@ -154,9 +154,9 @@ impl HazardEntry {
         toml.check(is_right, window.span(), "window must be a time from 1s to 7d, such as 6h");
         let reason = format!("the hazard must have 1 to {MAX_ENTRIES} types of reports");
         toml.check((1..=MAX_ENTRIES).contains(&report.len()), name.span(), reason);
-        let mut reports: Vec<ReportType> = Vec::new();
+        let mut report_types: Vec<ReportType> = Vec::new();
         for ReportEntry { name: key, attributes: names } in report {
-            let is_new = reports.iter().all(|other| other.name != *key.get_ref());
+            let is_new = report_types.iter().all(|other| other.name != *key.get_ref());
             toml.check(is_key(key.get_ref()), key.span(), KEY);
             toml.check(is_new, key.span(), format!("the report type {key} occurs twice in {name}"));
             for attribute in &names {
@@ -165,10 +165,10 @@ impl HazardEntry {
                 toml.check(is_known, attribute.span(), reason);
             }
             let attributes = names.into_iter().map(Spanned::into_inner).collect();
-            reports.push(ReportType { name: key.into_inner(), attributes });
+            report_types.push(ReportType { name: key.into_inner(), attributes });
         }
         let (icon, colour) = (icon.into_inner(), colour.into_inner());
-        Some(Hazard { disaster: disaster?, reports, icon, colour, window: duration })
+        Some(Hazard { disaster: disaster?, report_types, icon, colour, window: duration })
     }
 }
 
@@ -191,7 +191,11 @@ fn is_path(text: &str) -> bool {
 pub(super) fn required_texts(hazards: &Hazards) -> Value {
     let texts = |names: Vec<String>| names.into_iter().map(|name| (name, "")).collect::<Value>();
     let names = hazards.disasters().map(|disaster| disaster.name().to_owned());
-    let types = hazards.list.iter().flat_map(|hazard| &hazard.reports).map(|report| report.name.clone());
+    let types = hazards
+        .list
+        .iter()
+        .flat_map(|hazard| &hazard.report_types)
+        .map(|report_type| report_type.name.clone());
     let attributes = hazards.attributes.iter().map(|Attribute { name, accepts, is_asked }| {
         let mut words = vec!["name".to_owned()];
         words.extend(is_asked.then(|| "ask".to_owned()));
@@ -219,8 +223,8 @@ impl Translations {
     /// types; each attribute has name, kind and words.
     pub(crate) fn hazards(&self, hazards: &Hazards) -> Value {
         let words = self.group("hazards");
-        let hazard = |Hazard { disaster, reports, icon, colour, window }: &Hazard| {
-            let types = reports.iter().map(|ReportType { name, attributes }| {
+        let hazard = |Hazard { disaster, report_types, icon, colour, window }: &Hazard| {
+            let types = report_types.iter().map(|ReportType { name, attributes }| {
                 (name.clone(), json!({ "name": words["types"][name], "attributes": attributes }))
             });
             let value = json!({
@@ -242,17 +246,22 @@ impl Translations {
     }
 
     /// Returns the name of a report's type. Falls back to the name of its disaster, then to the code of the disaster.
-    pub(crate) fn hazard(&self, disaster: DisasterType, data: &Value) -> String {
+    pub(crate) fn report_type_name(&self, disaster: DisasterType, data: &Value) -> String {
         let words = self.group("hazards");
+        let disaster_name = words["names"][disaster.name()].as_str().unwrap_or(disaster.name());
+        // The configuration defines the types of `prep`, so no language names them: an equal name is the type of a hazard.
+        if disaster == DisasterType::Prep {
+            return disaster_name.to_owned();
+        }
         let type_name = data["report_type"].as_str().and_then(|name| words["types"][name].as_str());
-        let type_name = type_name.filter(|_| disaster != DisasterType::Prep);
-        type_name.or(words["names"][disaster.name()].as_str()).unwrap_or(disaster.name()).to_owned()
+        type_name.unwrap_or(disaster_name).to_owned()
     }
 
     /// Describes a report of a card, with one text for each attribute of its report type: "Road: motorcycles only".
     pub(crate) fn facts(&self, hazards: &Hazards, disaster: DisasterType, data: &Value) -> Vec<String> {
-        let reports = hazards.get(disaster).map(|hazard| hazard.reports.as_slice()).unwrap_or_default();
-        let Some(report) = reports.iter().find(|report| data["report_type"] == report.name) else {
+        let report_types =
+            hazards.get(disaster).map(|hazard| hazard.report_types.as_slice()).unwrap_or_default();
+        let Some(report_type) = report_types.iter().find(|known| data["report_type"] == known.name) else {
             return Vec::new();
         };
         let fact = |name: &String| {
@@ -260,7 +269,7 @@ impl Translations {
             let label = self.group("hazards")["attributes"][name]["name"].as_str()?;
             Some(format!("{label}: {value}"))
         };
-        report.attributes.iter().filter_map(fact).collect()
+        report_type.attributes.iter().filter_map(fact).collect()
     }
 
     /// Describes the value of an attribute; `None` if the value has the wrong type, or the kind has no description.

@@ -34,7 +34,7 @@ impl Folder {
 fn basemap_feature(feature: &Feature<'_>) -> Result<BasemapFeature, String> {
     let kind: BasemapKind = feature.required("kind")?.parse()?;
     let geometry = feature.geometry()?;
-    let shape = match kind.form() {
+    let shape = match kind.shape_type() {
         BasemapShapeType::Points => BasemapShape::Point(place(geometry)?),
         // Ignores faults of the rings, because the map only draws the area.
         BasemapShapeType::Areas => BasemapShape::Areas(close_rings(geometry)?.0),

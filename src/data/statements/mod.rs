@@ -275,7 +275,7 @@ impl Situation {
             return vec![Sentence::UnknownNow];
         }
         let is_past = matches!(self.floods, FloodData::Until(_));
-        let reports = match area.reports.unwrap_or_default() {
+        let reports_sentence = match area.reports.unwrap_or_default() {
             0 => None,
             1 => Some(Sentence::OneReport),
             _ => Some(Sentence::Reports),
@@ -288,10 +288,10 @@ impl Situation {
             } else if flood.confirmed > flood.flooded_since {
                 sentences.push(Sentence::Confirmed);
             }
-            sentences.extend(reports);
+            sentences.extend(reports_sentence);
             sentences.push(Sentence::Advice);
-        } else if let Some(reports) = reports {
-            sentences.push(reports);
+        } else if let Some(sentence) = reports_sentence {
+            sentences.push(sentence);
         } else if matches!(self.watch, Watch::Silent { .. }) {
             sentences.push(Sentence::UnknownArea);
         } else {

@@ -27,17 +27,18 @@ pub(super) struct Scopes {
 
 impl Scopes {
     pub(super) fn new(set: &AreaSet) -> Self {
-        let mut cities: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut city_indices: FxHashMap<&str, usize> = FxHashMap::default();
         let mut sizes = Vec::new();
-        let positions = set.iter().map(|area| {
-            let city = *cities.entry(&area.city_code).or_insert(sizes.len());
-            if city == sizes.len() {
+        let mut positions = Vec::with_capacity(set.len());
+        for area in set {
+            let next = sizes.len();
+            let city = *city_indices.entry(&area.city_code).or_insert(next);
+            if city == next {
                 sizes.push(0);
             }
+            positions.push((city, sizes[city]));
             sizes[city] += 1;
-            (city, sizes[city] - 1)
-        });
-        let positions = positions.collect();
+        }
         let cities = sizes.iter().map(|_| LazyValue::default()).collect();
         Self { position_in_city: positions, areas_per_city: sizes, cities, whole: LazyValue::default() }
     }

@@ -23,7 +23,7 @@ use crate::http::error::Problem;
 use crate::http::fairings::{RequestInfo, Scheme};
 use crate::http::managed::managed;
 use crate::http::quotas::{Client, QuotaState, Quotas, TooMany};
-use crate::model::duration::whole_seconds;
+use crate::model::duration::seconds_rounded_up;
 
 /// Decides for every request whether it is admitted.
 ///
@@ -85,7 +85,7 @@ impl Admission {
     pub(crate) fn add_rate_limit_headers(request: &Request<'_>, response: &mut Response<'_>) {
         let Outcome { fuse_state, account, .. } = request.local_cache(Outcome::default);
         let Some(quota) = account.as_ref().and_then(Account::quota_state).or(*fuse_state) else { return };
-        let reset = whole_seconds(quota.reset);
+        let reset = seconds_rounded_up(quota.reset);
         for (name, value) in [
             ("RateLimit-Limit", quota.limit.into()),
             ("RateLimit-Remaining", quota.remaining.into()),

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::model::duration::whole_seconds;
+use crate::model::duration::seconds_rounded_up;
 
 /// How caches may store and reuse a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl CacheControl {
             (CacheTopology::Shared(_), Self::UntilTick(remaining)) => remaining,
             (CacheTopology::Shared(shared), _) => shared,
         };
-        let (shared, stale) = (whole_seconds(shared).max(1), class.stale_if_error());
+        let (shared, stale) = (seconds_rounded_up(shared).max(1), class.stale_if_error());
         format!("public, max-age=0, s-maxage={shared}, stale-while-revalidate=5, stale-if-error={stale}")
             .into()
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Details, Members, Problem, Refusal, Source};
 use crate::model::CardId;
 use crate::model::bodies::Fault;
-use crate::model::duration::whole_seconds;
+use crate::model::duration::seconds_rounded_up;
 use crate::telemetry::Rejection;
 
 const CREDENTIAL_NEEDED: &str =
@@ -206,7 +206,7 @@ impl Problem {
 }
 
 fn seconds_to_wait(wait: Duration) -> u64 {
-    whole_seconds(wait).max(1)
+    seconds_rounded_up(wait).max(1)
 }
 
 /// Returns the kind of rejection for the metrics; `None` if a response with this status does not count as a rejection.

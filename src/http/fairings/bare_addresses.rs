@@ -98,13 +98,12 @@ impl Address {
 
     /// Whether all segments match; a parameter matches any segment that is not empty.
     fn matches(&self, path: &str) -> bool {
-        let mut segments = path.split('/');
-        let matches = |text: &Option<String>| {
-            segments
-                .next()
-                .is_some_and(|segment| text.as_deref().map_or(!segment.is_empty(), |text| text == segment))
+        let parts = path.split('/');
+        let segment_matches = |(segment, part): (&Option<String>, &str)| match segment {
+            Some(text) => text == part,
+            None => !part.is_empty(),
         };
-        self.segments.iter().all(matches) && segments.next().is_none()
+        parts.clone().count() == self.segments.len() && self.segments.iter().zip(parts).all(segment_matches)
     }
 }
 

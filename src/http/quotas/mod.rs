@@ -41,7 +41,7 @@ const SWEEP: Duration = Duration::from_secs(20);
 /// The client's quota in the window in which it has the fewest requests left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuotaState {
-    /// How many requests the client may send in a burst.
+    /// How many requests the window allows when nothing is used: the burst, or the quota of the day.
     pub limit: u32,
     /// How many of these requests are left.
     pub remaining: u32,

@@ -8,21 +8,23 @@ use super::fields::{Fields, Object, POSITION, position, whole};
 use crate::model::{Attribute, DisasterType, Hazards, Position};
 
 /// Returns the report types of a disaster. A disaster defined by the installation has one report type, with the same name.
-pub(crate) fn report_types<'a>(disaster: &'a DisasterType, rules: &'a CardRules) -> Vec<&'a str> {
+pub(crate) fn report_type_names<'a>(disaster: &'a DisasterType, rules: &'a CardRules) -> Vec<&'a str> {
     if *disaster == DisasterType::Prep {
         return rules.prep_types.iter().map(String::as_str).collect();
     }
     match rules.hazards.get(*disaster) {
-        Some(hazard) => hazard.reports.iter().map(|report| report.name.as_str()).collect(),
+        Some(hazard) => hazard.report_types.iter().map(|report_type| report_type.name.as_str()).collect(),
         None => vec![disaster.name()],
     }
 }
 
 /// Returns the report types of all disasters, each once. Types that only `prep` has come last.
-pub(crate) fn all_report_types<'a>(disasters: &'a [DisasterType], rules: &'a CardRules) -> Vec<&'a str> {
+pub(crate) fn all_report_type_names<'a>(disasters: &'a [DisasterType], rules: &'a CardRules) -> Vec<&'a str> {
     let mut all = Vec::new();
-    let (prep, others): (Vec<_>, Vec<_>) = disasters.iter().partition(|known| **known == DisasterType::Prep);
-    for report_type in others.into_iter().chain(prep).flat_map(|known| report_types(known, rules)) {
+    let (prep, others): (Vec<_>, Vec<_>) =
+        disasters.iter().partition(|disaster| **disaster == DisasterType::Prep);
+    for report_type in others.into_iter().chain(prep).flat_map(|disaster| report_type_names(disaster, rules))
+    {
         if !all.contains(&report_type) {
             all.push(report_type);
         }
@@ -37,12 +39,12 @@ pub(crate) fn disasters_of(
     disasters: &[DisasterType],
     rules: &CardRules,
 ) -> Vec<DisasterType> {
-    let has = |known: &&DisasterType| report_types(known, rules).contains(&report_type);
+    let has_type = |disaster: &&DisasterType| report_type_names(disaster, rules).contains(&report_type);
     let (prep, others): (Vec<_>, Vec<_>) =
-        disasters.iter().filter(has).copied().partition(|known| *known == DisasterType::Prep);
-    let own = others.iter().find(|known| DisasterType::OWN.contains(known)).copied();
-    match own {
-        Some(own) => vec![own],
+        disasters.iter().filter(has_type).copied().partition(|disaster| *disaster == DisasterType::Prep);
+    let built_in = others.iter().find(|disaster| DisasterType::OWN.contains(disaster)).copied();
+    match built_in {
+        Some(disaster) => vec![disaster],
         None if others.is_empty() => prep,
         None => others,
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 
-use super::attributes::{self, all_report_types, disasters_of, report_types};
+use super::attributes::{self, all_report_type_names, disasters_of, report_type_names};
 use super::fields::{Fault, Fields, Object, read};
 use crate::model::Number;
 use crate::model::{
@@ -178,7 +178,7 @@ pub(crate) fn check_card_data(
     rules: &CardRules,
 ) -> Result<(), Vec<Fault>> {
     read(card_data, |data| {
-        report_type(data, &report_types(&disaster, rules), rules);
+        report_type(data, &report_type_names(&disaster, rules), rules);
         check_depth(data, disaster);
         Some(())
     })
@@ -194,8 +194,8 @@ fn disaster(
 ) -> Option<DisasterType> {
     // A wrong disaster is a separate fault. Then the report types of all disasters are allowed here.
     let types = match &named {
-        Some(named) => report_types(named, rules),
-        None => all_report_types(disasters, rules),
+        Some(named) => report_type_names(named, rules),
+        None => all_report_type_names(disasters, rules),
     };
     let report_type = report_type(data, &types, rules);
     let disaster = match body.get("disaster_type") {

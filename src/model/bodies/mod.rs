@@ -13,7 +13,9 @@ mod time_window;
 mod times;
 mod visibility;
 
-pub(crate) use self::attributes::{Accepts, all_report_types, disasters_of, report_types, shown_card_data};
+pub(crate) use self::attributes::{
+    Accepts, all_report_type_names, disasters_of, report_type_names, shown_card_data,
+};
 pub(crate) use self::batch::{AreaName, BatchItemBody, MAX_AREAS, MAX_NOTE, read_flood_order};
 pub(crate) use self::card::read_card_holder;
 pub(crate) use self::card_report::{CardReport, check_card_data, read_card_report};

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::form_data::FormData;
 use crate::config::Config;
 use crate::data::country::Translations;
-use crate::model::bodies::{Accepts, Object, report_types};
+use crate::model::bodies::{Accepts, Object, report_type_names};
 use crate::model::{Attribute, DisasterType, Hazard};
 
 /// The member of `card_data` that has the report type, and the suffix of its field.
@@ -32,23 +32,24 @@ fn map_hazards<T>(config: &Config, mut each: impl FnMut(HazardQuestion<'_>) -> T
         .map(|disaster| {
             let hazards = &config.cards.hazards;
             let hazard = hazards.get(disaster);
-            let reports = hazard.map(|hazard| hazard.reports.as_slice()).unwrap_or_default();
+            let report_types = hazard.map(|hazard| hazard.report_types.as_slice()).unwrap_or_default();
             let mut attributes: Vec<(&Attribute, Vec<&str>)> = Vec::new();
-            for (report, name) in
-                reports.iter().flat_map(|report| report.attributes.iter().map(move |name| (report, name)))
+            for (report_type, name) in report_types
+                .iter()
+                .flat_map(|report_type| report_type.attributes.iter().map(move |name| (report_type, name)))
             {
                 let Some(attribute) = hazards.attribute(name).filter(|attribute| attribute.is_asked) else {
                     continue;
                 };
                 match attributes.iter_mut().find(|(existing, _)| existing.name == *name) {
-                    Some((_, types)) => types.push(&report.name),
-                    None => attributes.push((attribute, vec![&report.name])),
+                    Some((_, types)) => types.push(&report_type.name),
+                    None => attributes.push((attribute, vec![&report_type.name])),
                 }
             }
             each(HazardQuestion {
                 disaster,
                 hazard,
-                types: report_types(&disaster, &config.cards),
+                types: report_type_names(&disaster, &config.cards),
                 attributes,
             })
         })

@@ -160,7 +160,7 @@ fn reports(texts: &Translations, fresh: &Freshness, config: &Config) -> Vec<Valu
         let data = content.report_data.as_ref().and_then(|data| serde_json::from_str(data.get()).ok());
         let data: Value = data.unwrap_or_default();
         json!({
-            "name": texts.hazard(content.disaster_type, &data),
+            "name": texts.report_type_name(content.disaster_type, &data),
             "facts": texts.facts(hazards, content.disaster_type, &data),
             "icon": hazards.get(content.disaster_type).map(|hazard| &hazard.icon),
             "colour": hazards.get(content.disaster_type).map(|hazard| &hazard.colour),

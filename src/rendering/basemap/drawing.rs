@@ -123,7 +123,7 @@ pub(super) fn draw(sets: &[&ZoomLevels], within: Option<BoundingBox>, zoom: u8) 
                 continue;
             }
             let name = levels.name(part.name);
-            if part.kind.form() == BasemapShapeType::Points {
+            if part.kind.shape_type() == BasemapShapeType::Points {
                 points.extend(point(part, name, &grid));
                 continue;
             }
@@ -183,7 +183,7 @@ fn point<'a>(part: &BasemapGeometry, name: &'a str, grid: &Grid) -> Option<Shape
 
 /// Returns a multi-polygon or a multi-line string from the numbers of its arcs.
 fn shape<'a>((kind, name): Group<'a>, lines: &[Vec<usize>]) -> Shape<'a> {
-    let (r#type, arcs) = match kind.form() {
+    let (r#type, arcs) = match kind.shape_type() {
         BasemapShapeType::Areas => {
             let polygon = |rings: &Vec<usize>| rings.iter().map(|ring| [*ring]).collect::<Vec<_>>();
             ("MultiPolygon", json!(lines.iter().map(polygon).collect::<Vec<_>>()))

@@ -118,7 +118,7 @@ impl Floods {
     /// Returns the stored data that `BatchRequest::decide` needs.
     fn batch_context(&self, request: &BatchRequest, now: Timestamp) -> BatchContext {
         let recent = || self.batches_within(now.saturating_sub(REPEATABLE), Timestamp::LAST);
-        let is_repeated = |batch: &&Arc<FloodBatch>| {
+        let has_same_request = |batch: &&Arc<FloodBatch>| {
             let id = |request: Option<RequestKey>| request.map(|request| request.id);
             batch.by.subject == request.by.subject && id(batch.request) == id(request.request)
         };
@@ -142,7 +142,7 @@ impl Floods {
         BatchContext {
             newest_batch: self.batches.last().map(|batch| batch.number),
             areas: areas.collect(),
-            repeated: request.request.and_then(|_| recent().find(is_repeated)).cloned(),
+            repeated: request.request.and_then(|_| recent().find(has_same_request)).cloned(),
             undo: self.batches.iter().rev().find(undoes).cloned(),
             undone,
         }

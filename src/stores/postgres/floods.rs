@@ -46,8 +46,8 @@ pub(super) const STATES: &str = "
         WHERE (area_id, changed_at) = (states.area_id, states.changed_at) LIMIT 1
     ) log) ON true";
 
-/// The highest state of each area, including the state in effect when the period began. An area never has two changes at the same
-/// time, so each state was in effect.
+/// The highest state of each area, including the state in effect when the period began. Every entry counts: an area never has two
+/// changes at the same time, so no state was replaced before it took effect.
 pub(super) const ARCHIVE: &str = "
     WITH selected AS MATERIALIZED (
         SELECT area_id FROM areas

@@ -98,7 +98,8 @@ impl PostgresStore {
         Ok(revisions.get(name).copied().unwrap_or(Revision(0)))
     }
 
-    /// Reads the revisions. Concurrent callers share a query, which always begins after their calls.
+    /// Reads the revisions. Callers that arrive while a query runs share the next one, so each result includes all writes
+    /// acknowledged before the call.
     async fn query_revisions(&self) -> Result<Arc<Revisions>, StoreError> {
         let query = async {
             let rows = self.connections.fetch(sqlx::query_as(REVISIONS)).await?;

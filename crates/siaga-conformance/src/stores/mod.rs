@@ -232,7 +232,7 @@ macro_rules! store_suite {
             infrastructure_is_listed_by_kind_then_name,
             infrastructure_without_an_identifier_gets_one,
             infrastructure_is_selected_by_kind_and_province,
-            boundaries_are_listed_by_code_or_alone,
+            all_boundaries_are_listed_in_code_order_or_only_the_one_with_a_code,
         }
         $crate::store_suite! { @ unless_excepted $fresh, overview =>
             the_overview_counts_areas_by_state_and_has_the_newest_times,

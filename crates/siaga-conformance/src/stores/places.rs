@@ -38,7 +38,7 @@ pub async fn infrastructure_without_an_identifier_gets_one(fresh: &dyn FreshStor
     assert!([0, 1, 3].iter().all(|index| ids[*index].len() == 16), "{ids:?}");
 }
 
-pub async fn boundaries_are_listed_by_code_or_alone(fresh: &dyn FreshStore) {
+pub async fn all_boundaries_are_listed_in_code_order_or_only_the_one_with_a_code(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     for (code, expected) in
         [(None, &["ID-JB", "ID-JK"][..]), (Some("ID-JK"), &["ID-JK"]), (Some("ID-AC"), &[])]

@@ -223,8 +223,8 @@ proptest! {
         let selected = read(&format, &layer);
         prop_assert_eq!(&selected["transform"], &scope["transform"]);
         let outlines = areas.iter().filter(|area| chosen(area)).map(|area| area.outline.clone());
-        let bounds: GeometryCollection = outlines.collect();
-        let bounds = bounds.bounding_rect().unwrap();
+        let collection: GeometryCollection = outlines.collect();
+        let bounds = collection.bounding_rect().unwrap();
         let bbox = json!([bounds.min().x, bounds.min().y, bounds.max().x, bounds.max().y]);
         prop_assert_eq!(&selected["bbox"], &bbox, "around the selection alone");
         let (all, some) = (decoded(&scope), decoded(&selected));

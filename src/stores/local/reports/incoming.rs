@@ -106,14 +106,14 @@ impl CardStore for LocalStore {
         }
         let write = self.write(move |state, rows, _| {
             let unused = state.reports.value.cards.unused(created);
-            let old: Vec<CardId> = unused.take(most as usize).cloned().collect();
-            for card in &old {
+            let erased: Vec<CardId> = unused.take(most as usize).cloned().collect();
+            for card in &erased {
                 // The revision does not grow, because readers of reports do not see cards.
                 state.reports.get_mut_untracked().cards.remove(card);
                 state.service_mut().uploads.remove(card);
             }
-            let count = old.len() as u64;
-            rows.add(|| old.into_iter().map(Row::RemovedCard));
+            let count = erased.len() as u64;
+            rows.add(|| erased.into_iter().map(Row::RemovedCard));
             Ok(count)
         });
         write.await
