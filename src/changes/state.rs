@@ -159,9 +159,9 @@ impl State {
     /// lost changes.
     #[must_use]
     pub(crate) fn is_behind(&self, cursor: Cursor) -> bool {
-        let behind = |(own, theirs): (&Revision, Revision)| *own < theirs;
+        let is_older = |(own, theirs): (&Revision, Revision)| *own < theirs;
         self.cursor.epoch == cursor.epoch
-            && self.cursor.revisions().iter().zip(cursor.revisions()).any(behind)
+            && self.cursor.revisions().iter().zip(cursor.revisions()).any(is_older)
     }
 
     /// Returns the cursor if all changes since it are known; `None` if the client needs the full state.

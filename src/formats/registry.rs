@@ -102,13 +102,14 @@ impl FormatRegistry {
     /// Offers a kind of layer in the named formats only, in this order.
     pub(crate) fn restrict(mut self, kind: LayerKind, names: &[String]) -> Result<Self, InvalidFormats> {
         let allowed: Vec<_> = self.for_kind(kind).cloned().collect();
-        let list = |all: &[Arc<dyn Format>]| all.iter().map(|format| format.name().to_owned()).collect();
+        let names_of = |all: &[Arc<dyn Format>]| all.iter().map(|format| format.name().to_owned()).collect();
         if names.is_empty() {
-            return Err(InvalidFormats::NoneOffered { kind, allowed: list(&allowed) });
+            return Err(InvalidFormats::NoneOffered { kind, allowed: names_of(&allowed) });
         }
         let find = |name: &String| {
             let format = allowed.iter().find(|format| format.name() == name).cloned();
-            let error = || InvalidFormats::NotOffered { kind, name: name.clone(), allowed: list(&allowed) };
+            let error =
+                || InvalidFormats::NotOffered { kind, name: name.clone(), allowed: names_of(&allowed) };
             format.ok_or_else(error)
         };
         let offered = names.iter().map(find).collect::<Result<_, _>>()?;

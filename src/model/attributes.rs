@@ -90,13 +90,13 @@ impl TryFrom<String> for Attributes {
 /// Removes whitespace between tokens. Numbers and strings stay unchanged.
 fn compact(json: &str) -> String {
     let (mut in_text, mut escaped) = (false, false);
-    let stays = |&char: &char| {
-        let ends = char == '"' && !escaped;
+    let is_kept = |&char: &char| {
+        let is_delimiter = char == '"' && !escaped;
         escaped = in_text && char == '\\' && !escaped;
-        in_text ^= ends;
+        in_text ^= is_delimiter;
         in_text || !char.is_ascii_whitespace()
     };
-    json.chars().filter(stays).collect()
+    json.chars().filter(is_kept).collect()
 }
 
 impl PartialEq for Attributes {

@@ -48,14 +48,19 @@ impl BoundingBox {
         }
         let steps = UNITS / f64::from(step);
         // Multiples of 0.01 are inexact in binary. Without the tolerance, some multiples would be rounded outwards by a step.
-        let below = |degrees: f64| (degrees * steps + 1e-6).floor() as i32 * step;
-        let above = |degrees: f64| (degrees * steps - 1e-6).ceil() as i32 * step;
-        let (mut low, mut high) = (below(west), above(east));
-        if west > east && low <= high {
+        let round_down = |degrees: f64| (degrees * steps + 1e-6).floor() as i32 * step;
+        let round_up = |degrees: f64| (degrees * steps - 1e-6).ceil() as i32 * step;
+        let (mut rounded_west, mut rounded_east) = (round_down(west), round_up(east));
+        if west > east && rounded_west <= rounded_east {
             // The box crosses the 180th meridian, and rounding closed the gap between its sides: it contains all longitudes.
-            (low, high) = (-ANTIMERIDIAN, ANTIMERIDIAN);
+            (rounded_west, rounded_east) = (-ANTIMERIDIAN, ANTIMERIDIAN);
         }
-        Some(Self { west: low, south: below(south.min(north)), east: high, north: above(south.max(north)) })
+        Some(Self {
+            west: rounded_west,
+            south: round_down(south.min(north)),
+            east: rounded_east,
+            north: round_up(south.max(north)),
+        })
     }
 
     /// Returns whether a geometry has a point in the box or on its sides. Costs O(positions).

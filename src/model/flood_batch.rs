@@ -273,16 +273,16 @@ impl BatchContext {
         if !unknown.is_empty() {
             return Err(BatchOutcome::NoSuchAreas(unknown));
         }
-        let newest = |area| self.areas.get(&area).and_then(|[newest, _]| newest.as_ref());
+        let newest_entry = |area| self.areas.get(&area).and_then(|[newest, _]| newest.as_ref());
         let conflicts = items.iter().filter(|item| {
-            let flooded = newest(item.area).filter(|newest| newest.state.is_some());
+            let newest_flood = newest_entry(item.area).filter(|newest| newest.state.is_some());
             match item.after {
                 Condition::Any => false,
-                Condition::Dry => flooded.is_some(),
-                Condition::SetAt(at) => flooded.is_none_or(|newest| newest.at != at),
+                Condition::Dry => newest_flood.is_some(),
+                Condition::SetAt(at) => newest_flood.is_none_or(|newest| newest.at != at),
             }
         });
-        let conflicts: Vec<_> = conflicts.map(|item| (item.area, newest(item.area).cloned())).collect();
+        let conflicts: Vec<_> = conflicts.map(|item| (item.area, newest_entry(item.area).cloned())).collect();
         if !conflicts.is_empty() {
             return Err(BatchOutcome::Conflicts(conflicts));
         }

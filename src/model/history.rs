@@ -116,8 +116,8 @@ where
         }
     }
     let mut count = 0;
-    let points = steps.into_iter().map(|Step { hour, began: more, ended: less }| {
-        count = count + more - less;
+    let points = steps.into_iter().map(|Step { hour, began, ended }| {
+        count = count + began - ended;
         SeriesPoint { ts: hour, count }
     });
     points.collect()

@@ -99,8 +99,8 @@ pub(crate) fn place_name(parent: &str, name: &str, id: &str) -> String {
 pub(crate) fn unknown_key(key: &str, allowed: &[&str]) -> String {
     let distance = |known: &&&str| osa_distance(&key.to_ascii_lowercase(), known);
     let closest = allowed.iter().min_by_key(distance).filter(|known| 3 * distance(known) <= key.len());
-    let meant = closest.map_or_else(String::new, |known| format!("did you mean {known}? "));
-    format!("unknown key; {meant}allowed are {}", allowed.join(", "))
+    let suggestion = closest.map_or_else(String::new, |known| format!("did you mean {known}? "));
+    format!("unknown key; {suggestion}allowed are {}", allowed.join(", "))
 }
 
 #[cfg(test)]

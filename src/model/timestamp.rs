@@ -39,12 +39,13 @@ impl Timestamp {
         // chrono alone would also accept years with more or fewer digits, spaces and signs.
         const SHAPE: &[u8; 16] = b"0000-00-00T00:00";
         const SECONDS: &[u8; 3] = b":00";
-        let fits = |byte: u8, shape: u8| match shape {
+        let byte_matches = |byte: u8, shape: u8| match shape {
             b'0' => byte.is_ascii_digit(),
             other => byte == other,
         };
-        let matches_pattern =
-            |text: &str, shape: &[u8]| text.bytes().zip(shape).all(|(byte, shape)| fits(byte, *shape));
+        let matches_pattern = |text: &str, shape: &[u8]| {
+            text.bytes().zip(shape).all(|(byte, shape)| byte_matches(byte, *shape))
+        };
         let Some((minute, rest)) =
             text.split_at_checked(SHAPE.len()).filter(|(minute, _)| matches_pattern(minute, SHAPE))
         else {

@@ -117,17 +117,17 @@ const DESCRIPTION: &str = "Reports of residents, flood states of neighbourhoods,
 
 /// Converts Rocket's notation (`/floods/<id>`) to OpenAPI's (`/floods/{localAreaId}`). Undescribed parameters keep their names.
 fn path<'a>(uri: &str, mut names: impl Iterator<Item = &'a str>) -> String {
-    let part = |part: &str| match parameter_name(part) {
+    let openapi_part = |part: &str| match parameter_name(part) {
         Some(name) => format!("{{{}}}", names.next().unwrap_or(name)),
         None => part.to_owned(),
     };
-    uri.split('/').map(part).collect::<Vec<_>>().join("/")
+    uri.split('/').map(openapi_part).collect::<Vec<_>>().join("/")
 }
 
 /// Returns a path in Rocket's notation without parameter names, so that paths of the same shape compare equal.
 pub(crate) fn shape(uri: &str) -> String {
-    let part = |part| if parameter_name(part).is_some() { "<>" } else { part };
-    uri.split('/').map(part).collect::<Vec<_>>().join("/")
+    let without_name = |part| if parameter_name(part).is_some() { "<>" } else { part };
+    uri.split('/').map(without_name).collect::<Vec<_>>().join("/")
 }
 
 fn parameter_name(part: &str) -> Option<&str> {

@@ -21,13 +21,14 @@ pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> 
         }
     }
     let photos = photos(builder)?;
-    let copy = || photos.as_deref().map_or(Ok(()), |photos| copy_photos(photos, &copies, Private::All));
+    let copy_current_photos =
+        || photos.as_deref().map_or(Ok(()), |photos| copy_photos(photos, &copies, Private::All));
     let copy_all = async {
         // Copy photos before the store, because a server may remove a processed upload, and again afterwards, for new photos.
-        copy()?;
+        copy_current_photos()?;
         upkeep.backup(&settings, to).await?;
         let complete = async {
-            copy()?;
+            copy_current_photos()?;
             if copies.is_dir() {
                 remove_erased(&copies, &cards_in_backup(to).await?)?;
             }

@@ -73,11 +73,11 @@ async fn skip_imported(builder: &Builder, imported: &ImportSummary) -> Result<()
 
 /// Summarises an import: rows, skipped rows, and notes.
 fn summary(imported: &ImportSummary, folder: &Folder, took: Duration) -> String {
-    let line = |name: &str, rows: &RowCounts| {
+    let counts_line = |name: &str, rows: &RowCounts| {
         let (RowCounts { read, added, replaced }, skipped) = (rows, rows.skipped());
         format!("{name:22}{read:>9} rows: {added} added, {replaced} replaced, {skipped} skipped")
     };
-    let file = |(file, rows): (&FolderFile, &RowCounts)| line(file.name(), rows);
+    let file_line = |(file, rows): (&FolderFile, &RowCounts)| counts_line(file.name(), rows);
     let total = imported.files.values().fold(RowCounts::default(), |total, rows| RowCounts {
         read: total.read + rows.read,
         added: total.added + rows.added,
@@ -93,8 +93,8 @@ fn summary(imported: &ImportSummary, folder: &Folder, took: Duration) -> String 
         "{rewritten} areas got older changes: alerts about them may differ from those that were sent"
     );
     let ignored = format!("ignored, no part of a data set: {}", folder.unknown_files().join(", "));
-    let mut lines: Vec<String> = imported.files.iter().map(file).collect();
-    lines.push(format!("{}, in {}", line("together", &total), format_duration(took)));
+    let mut lines: Vec<String> = imported.files.iter().map(file_line).collect();
+    lines.push(format!("{}, in {}", counts_line("together", &total), format_duration(took)));
     lines.extend((areas > 0).then_some(removed));
     lines.extend((relocated > 0).then_some(moved));
     lines.extend((rewritten > 0).then_some(older));

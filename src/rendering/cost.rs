@@ -82,11 +82,11 @@ pub(super) fn report_list(count: u64) -> u64 {
 /// Returns the cost of reports that were read, with their texts, which can be long.
 pub(super) fn layer_text(layer: &Layer) -> u64 {
     let Layer::Reports(reports) = layer else { return 0 };
-    let text = |report: &Report| {
+    let text_length = |report: &Report| {
         let ReportContent { title, text, report_data, .. } = &report.content;
         title.len() + text.len() + report_data.as_ref().map_or(0, |data| data.get().len())
     };
-    reports.reports.iter().map(|report| REPORT / 2 + 2 * text(report) as u64).sum()
+    reports.reports.iter().map(|report| REPORT / 2 + 2 * text_length(report) as u64).sum()
 }
 
 /// Estimates the cost of comparing each feature with a selection.

@@ -310,12 +310,12 @@ impl Renderer {
             let next_at = chunk.iter().map(|report| report.content.created_at).filter(|at| *at > now).min();
             until = until.min(next_at.unwrap_or(until));
             let (tables, selection) = (Arc::clone(&self.tables), selection.clone());
-            let room = selection.limit - page.len();
+            let remaining = selection.limit - page.len();
             let task = off_thread(move |_| {
                 let listed: Vec<_> = chunk.into_iter().filter(|report| is_listed(report, now)).collect();
                 let layer = Layer::Reports(listed.clone().into());
                 let Selected { features, has_more, left_out } =
-                    selection.apply(&layer, &tables, room, left_out);
+                    selection.apply(&layer, &tables, remaining, left_out);
                 let reports: Vec<_> = features.into_iter().map(|index| Arc::clone(&listed[index])).collect();
                 (reports, has_more, left_out)
             });

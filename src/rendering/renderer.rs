@@ -104,21 +104,21 @@ impl Renderer {
             let (layer, cost) = self.features_within(*part, query).await?;
             let permit = self.acquire_permit(&key, account, 0, cost, small).await?;
             let (supplement, format) = (self.coverage(&key).await?, Arc::clone(format));
-            let encode = async move |renderer: &Self, job: RenderJob<'_>| {
+            let encode_part = async move |renderer: &Self, job: RenderJob<'_>| {
                 renderer.encode(layer, &*format, supplement, job).await
             };
-            self.render_on_own_thread(&key, permit, encode).await?
+            self.render_on_own_thread(&key, permit, encode_part).await?
         } else if let ResponseKey::Items(query) = &key {
             let items = self.items(query, account).await?;
             let permit = self.acquire_permit(&key, account, 0, cost::items(&items.value), small).await?;
             let query = query.clone();
-            let write = async move |renderer: &Self, job: RenderJob<'_>| {
+            let write_items = async move |renderer: &Self, job: RenderJob<'_>| {
                 job.write(items, |items, stop| {
                     let bytes = query.write(items, &renderer.tables, &renderer.base_url, stop);
                     Ok((GEOJSON.into(), bytes.map_err(Problem::internal)?))
                 })
             };
-            self.render_on_own_thread(&key, permit, write).await?
+            self.render_on_own_thread(&key, permit, write_items).await?
         } else {
             let upfront = cost::estimate_upfront(&key, &*self.store).await?;
             charge(account, 0, upfront)?;
@@ -137,10 +137,10 @@ impl Renderer {
             let supplement =
                 if is_truncated { Some(Supplement::Truncated) } else { self.coverage(&key).await? };
             let effective = shortened.unwrap_or_else(|| key.clone());
-            let render = async move |renderer: &Self, job: RenderJob<'_>| {
+            let run_effective = async move |renderer: &Self, job: RenderJob<'_>| {
                 renderer.run(&effective, supplement, job).await
             };
-            let rendered = self.render_on_own_thread(&key, permit, render).await?;
+            let rendered = self.render_on_own_thread(&key, permit, run_effective).await?;
             rendered.map(|rendered| RenderedResponse { is_truncated, ..rendered })
         };
         let (resource, format) = (key.name(), key.format_name());
@@ -290,18 +290,18 @@ impl Renderer {
         if layer.value.is_empty() {
             context.bounds = self.store.places().await?.value.bounds();
         }
-        let room = job.permit.body_capacity();
+        let capacity = job.permit.body_capacity();
         let rendered = job.write(layer, |layer, stop| {
             context.stop = stop.clone();
-            let encode = |body: &mut Vec<u8>| format.encode(layer, &context, body);
+            let write_body = |body: &mut Vec<u8>| format.encode(layer, &context, body);
             // Reserves the capacity at once: a growing body is copied, and needs up to three times its memory. Unused capacity
             // costs nothing, because its memory pages are never touched.
-            let mut body = Vec::with_capacity(room);
+            let mut body = Vec::with_capacity(capacity);
             if format.container() == Container::JSON {
-                envelope::wrap(&mut body, encode)?;
+                envelope::wrap(&mut body, write_body)?;
                 supplement.map_or(Ok(()), |supplement| supplement.add_to(&mut body))?;
             } else {
-                encode(&mut body)?;
+                write_body(&mut body)?;
             }
             Ok((format.media_type().to_owned().into(), body))
         });

@@ -56,8 +56,8 @@ impl Siaga {
         let (rocket, events) = with_shutdown_events(rocket, config.shutdown);
         let rocket = rocket.ignite().await.map_err(|error| LaunchError::Rocket(Box::new(error)))?;
         let address = SocketAddr::new(rocket.config().address, rocket.config().port);
-        let ended = |done: Result<Rocket<Ignite>, rocket::Error>| {
-            done.map(drop).map_err(|error| LaunchError::from_rocket(error, address))
+        let launch_result = |outcome: Result<Rocket<Ignite>, rocket::Error>| {
+            outcome.map(drop).map_err(|error| LaunchError::from_rocket(error, address))
         };
         let shutdown = rocket.shutdown();
         if let Some(port) = config.https.redirect_from {
@@ -70,7 +70,7 @@ impl Siaga {
         let mut failure: BoxFuture<'_, OpenError> = failure.unwrap_or_else(|| future::pending().boxed());
         let failed = loop {
             select! {
-                done = &mut launch => return ended(done),
+                outcome = &mut launch => return launch_result(outcome),
                 () = shutdown.clone() => break None,
                 error = &mut failure => break Some(error),
                 signal = signals.next() => match signal {
@@ -99,7 +99,7 @@ impl Siaga {
             let deadline = select! {
                 // `launch` ends by itself only if the server is not serving yet, or no connection is open.
                 done = &mut launch => {
-                    ended(done)?;
+                    launch_result(done)?;
                     Instant::now()
                 }
                 deadline = stopped => deadline,

@@ -107,13 +107,13 @@ impl Reloader {
         }
         let (old, new) = (configured_values(&self.builder.figment)?, configured_values(&builder.figment)?);
         let differ = old.keys().chain(new.keys()).filter(|&key| old.get(key) != new.get(key));
-        let mut fixed: Vec<String> = differ.filter(|key| !self.is_reloadable(key)).cloned().collect();
-        fixed.sort();
-        fixed.dedup();
+        let mut fixed_keys: Vec<String> = differ.filter(|key| !self.is_reloadable(key)).cloned().collect();
+        fixed_keys.sort();
+        fixed_keys.dedup();
         for part in &self.builder.reloadable {
             part.reload(&config);
         }
-        Ok(fixed)
+        Ok(fixed_keys)
     }
 
     /// Starts a thread that reloads at each trigger. Reading files and testing templates would block an async task for too long.
@@ -134,9 +134,9 @@ impl Reloader {
     /// Reloads, and warns about changed keys that apply only after a restart. After an error, keeps the configuration.
     fn reload_and_log(&self) {
         match self.reload() {
-            Ok(fixed) if fixed.is_empty() => tracing::info!("the configuration was read again"),
-            Ok(fixed) => {
-                let keys = fixed.join(", ");
+            Ok(keys) if keys.is_empty() => tracing::info!("the configuration was read again"),
+            Ok(keys) => {
+                let keys = keys.join(", ");
                 tracing::warn!(keys, "these keys have changed; restart the server to apply them");
             }
             Err(error) => tracing::error!("the configuration stays as it was: {error}"),
@@ -144,10 +144,10 @@ impl Reloader {
     }
 
     fn is_reloadable(&self, key: &str) -> bool {
-        let under = |parent: &str| {
+        let is_under = |parent: &str| {
             key.strip_prefix(parent).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
-        self.builder.reloadable.iter().any(|part| part.keys().iter().any(|parent| under(parent)))
+        self.builder.reloadable.iter().any(|part| part.keys().iter().any(|parent| is_under(parent)))
     }
 }
 

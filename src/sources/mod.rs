@@ -97,10 +97,10 @@ impl Sources {
     #[must_use]
     pub(crate) fn ages(&self) -> Vec<(String, Option<Duration>, SourceStatus)> {
         let now = self.0.clock.now();
-        let age = |report: SourceReport| {
+        let with_age = |report: SourceReport| {
             (report.name, report.last_heard.map(|at| now.saturating_duration_since(at)), report.status)
         };
-        self.reports().into_iter().map(age).collect()
+        self.reports().into_iter().map(with_age).collect()
     }
 
     /// Whether a source of this data is silent, so that data may be missing.

@@ -73,8 +73,10 @@ async fn messages_in_force(
         let MessageInForce { message, changed, until } = in_force(entries, now);
         newest = newest.max(changed);
         ends = ends.min(until);
-        let high_enough = |state| query.minimum_state.is_none_or(|minimum| state >= minimum);
-        shown.extend(message.filter(|message| high_enough(message.state)).map(|message| (position, message)));
+        let is_high_enough = |state| query.minimum_state.is_none_or(|minimum| state >= minimum);
+        shown.extend(
+            message.filter(|message| is_high_enough(message.state)).map(|message| (position, message)),
+        );
     }
     let (changed, until) = last_changed(newest, now, ends);
     let layer = AlertLayer::new(areas, shown).changed(changed).at(query.path("alerts"));

@@ -24,8 +24,8 @@ impl FloodQuery {
     /// Whether the query selects `area` with this status.
     #[must_use]
     pub(crate) fn matches(&self, area: &Area, status: &FloodStatus) -> bool {
-        let high_enough = |minimum| status.current().is_some_and(|current| current.state >= minimum);
-        self.minimum_state.is_none_or(high_enough) && self.selector.matches(area)
+        let is_high_enough = |minimum| status.current().is_some_and(|current| current.state >= minimum);
+        self.minimum_state.is_none_or(is_high_enough) && self.selector.matches(area)
     }
 
     /// Returns the path of a resource, relative to the base address, with the parameters of the query in a fixed order.

@@ -21,41 +21,42 @@ pub(in crate::stores) fn shape(geometry: Geometry<'_>) -> Result<Vec<u8>, StoreE
         Geometry::Polygon(polygon) => wkb::writer::write_polygon(&mut bytes, polygon, &OPTIONS),
         Geometry::MultiPolygon(surface) => wkb::writer::write_multi_polygon(&mut bytes, surface, &OPTIONS),
     }
-    .map_err(wrong)?;
+    .map_err(invalid)?;
     Ok(bytes)
 }
 
 fn geometry(bytes: &[u8]) -> Result<geo::Geometry<f64>, StoreError> {
-    Ok(wkb::reader::read_wkb(bytes).map_err(wrong)?.to_geometry())
+    Ok(wkb::reader::read_wkb(bytes).map_err(invalid)?.to_geometry())
 }
 
 pub(in crate::stores) fn outline(bytes: &[u8]) -> Result<MultiPolygon<f64>, StoreError> {
     match geometry(bytes)? {
         geo::Geometry::MultiPolygon(outline) => Ok(outline),
-        _ => Err(wrong("an outline is no MultiPolygon")),
+        _ => Err(invalid("an outline is no MultiPolygon")),
     }
 }
 
 pub(in crate::stores) fn place(bytes: &[u8]) -> Result<Position, StoreError> {
-    let geo::Geometry::Point(point) = geometry(bytes)? else { return Err(wrong("a place is no Point")) };
-    Position::new(point.x(), point.y()).ok_or_else(|| wrong("a place is off the globe"))
+    let geo::Geometry::Point(point) = geometry(bytes)? else { return Err(invalid("a place is no Point")) };
+    Position::new(point.x(), point.y()).ok_or_else(|| invalid("a place is off the globe"))
 }
 
 pub(in crate::stores) fn infrastructure_shape(bytes: &[u8]) -> Result<InfrastructureShape, StoreError> {
     let place = |coord: geo::Coord<f64>| {
-        Position::new(coord.x, coord.y).ok_or_else(|| wrong("infrastructure lies off the globe"))
+        Position::new(coord.x, coord.y).ok_or_else(|| invalid("infrastructure lies off the globe"))
     };
     match geometry(bytes)? {
         geo::Geometry::Point(point) => Ok(InfrastructureShape::Place(place(point.0)?)),
         geo::Geometry::LineString(line) => {
             let positions: Vec<_> = line.0.into_iter().map(place).collect::<Result<_, _>>()?;
-            let course = Course::new(&positions).ok_or_else(|| wrong("a line has less than 2 positions"))?;
+            let course =
+                Course::new(&positions).ok_or_else(|| invalid("a line has less than 2 positions"))?;
             Ok(InfrastructureShape::Course(course))
         }
-        _ => Err(wrong("infrastructure is neither a Point nor a LineString")),
+        _ => Err(invalid("infrastructure is neither a Point nor a LineString")),
     }
 }
 
-fn wrong(source: impl Into<Box<dyn Error + Send + Sync>>) -> StoreError {
+fn invalid(source: impl Into<Box<dyn Error + Send + Sync>>) -> StoreError {
     StoreError::Backend { source: source.into() }
 }

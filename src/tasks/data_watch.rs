@@ -91,12 +91,12 @@ impl Inner {
             return Ok(last_count);
         }
         let in_force = AlertQuery::InForce(FloodQuery::default()).run(&*self.store, now).await?;
-        let alerts = || in_force.value.features().map(|alert| alert.message);
+        let messages = || in_force.value.features().map(|alert| alert.message);
         for message_type in MessageType::ALL {
-            let with_type = alerts().filter(|message| message.message_type == message_type);
+            let with_type = messages().filter(|message| message.message_type == message_type);
             self.metrics.alerts(message_type.name(), with_type.count() as u64);
         }
-        let active = alerts().filter(|message| message.message_type != MessageType::Cancel);
+        let active = messages().filter(|message| message.message_type != MessageType::Cancel);
         let oldest = active.map(|message| message.last_confirmed).min();
         *self.unconfirmed.lock().unwrap_or_else(PoisonError::into_inner) = oldest;
         Ok(Some(in_force.map(drop)))

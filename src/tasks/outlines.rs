@@ -18,8 +18,8 @@ pub(crate) fn prepare_outlines(
         let task = async move {
             // If the store is unavailable, the first request prepares the geometry.
             if let (Some(format), Ok(places)) = (format, store.places().await) {
-                let none = Layer::Floods(FloodLayer::new(Arc::clone(places.value.areas()), Vec::new()));
-                drop(off_thread(move |_| format.encode(&none, &context, &mut Vec::new())).await);
+                let empty = Layer::Floods(FloodLayer::new(Arc::clone(places.value.areas()), Vec::new()));
+                drop(off_thread(move |_| format.encode(&empty, &context, &mut Vec::new())).await);
             }
             for level in [AreaLevel::City, AreaLevel::Parent] {
                 let _ = AreaQuery { level, ..AreaQuery::default() }.run(&*store).await;

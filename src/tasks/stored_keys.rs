@@ -83,8 +83,8 @@ impl Inner {
             let stored = self.store.keys().await?;
             let (valid, revoked): (Vec<_>, Vec<_>) =
                 stored.value.into_iter().partition(|key| key.revoked_at.is_none());
-            let keys = |keys: Vec<StoredKey>| keys.into_iter().map(|key| key.entry.key);
-            self.ring.fill(keys(valid), keys(revoked));
+            let api_keys = |stored: Vec<StoredKey>| stored.into_iter().map(|key| key.entry.key);
+            self.ring.fill(api_keys(valid), api_keys(revoked));
             stored.revision
         };
         // Checked on every refresh, because the configuration can change even if the stored keys do not.

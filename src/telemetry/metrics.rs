@@ -141,10 +141,10 @@ impl Metrics {
         bytes: u64,
     ) {
         let Families { responses, durations, bytes: sizes, .. } = self.all();
-        let route = || route.to_owned();
-        responses.get_or_create(&Responses { method, route: route(), status: status.into() }).inc();
-        durations.get_or_create(&Requests { method, route: route() }).observe(took.as_secs_f64());
-        sizes.get_or_create(&Route { route: route() }).inc_by(bytes);
+        let route_label = || route.to_owned();
+        responses.get_or_create(&Responses { method, route: route_label(), status: status.into() }).inc();
+        durations.get_or_create(&Requests { method, route: route_label() }).observe(took.as_secs_f64());
+        sizes.get_or_create(&Route { route: route_label() }).inc_by(bytes);
     }
 
     pub(crate) fn flood_changed(&self) {

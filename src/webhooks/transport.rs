@@ -83,8 +83,9 @@ async fn drain(mut response: Response) {
 /// Parses `Retry-After`, which is a number of seconds or a date.
 fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?;
-    let until = || DateTime::parse_from_rfc2822(text).ok()?.to_utc().signed_duration_since(now).to_std().ok();
-    text.parse().ok().map(Duration::from_secs).or_else(until)
+    let time_until_date =
+        || DateTime::parse_from_rfc2822(text).ok()?.to_utc().signed_duration_since(now).to_std().ok();
+    text.parse().ok().map(Duration::from_secs).or_else(time_until_date)
 }
 
 #[cfg(test)]

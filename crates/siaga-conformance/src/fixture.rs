@@ -308,8 +308,8 @@ pub fn layers() -> Vec<Layer> {
 pub fn outlines() -> AreaLayer {
     let areas = Arc::new(areas());
     let places = Places::new(Arc::clone(&areas), Vec::new(), Vec::new());
-    let outlines = |level| places.area_layer(&AreaSelector::default(), level).outlines().to_vec();
-    AreaLayer::new(areas, AreaLevel::ALL.into_iter().flat_map(outlines).collect())
+    let outlines_at = |level| places.area_layer(&AreaSelector::default(), level).outlines().to_vec();
+    AreaLayer::new(areas, AreaLevel::ALL.into_iter().flat_map(outlines_at).collect())
 }
 
 /// All messages derived from the log of the fixture, as an exercise.

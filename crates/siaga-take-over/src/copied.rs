@@ -46,7 +46,7 @@ impl Default for Copied {
 }
 
 impl Copied {
-    pub(super) fn wrote(&mut self, file: FolderFile) {
+    pub(super) fn count_row(&mut self, file: FolderFile) {
         *self.files.entry(file).or_default() += 1;
     }
 

@@ -53,42 +53,42 @@ pub(super) async fn states(
     now: Timestamp,
 ) -> Result<(), CopyError> {
     let mut ends = Ends::new();
-    let take = |of: Change, row: &mut TableRow<'_>| {
-        let area = area(of.local_area, known)?;
-        let state = flood_state(of.state)?;
-        let at = past("changed", of.changed.as_deref(), now)?;
-        let username = row.value("username", text("username", of.username.as_deref()).map(Some));
+    let copy_row = |columns: Change, row: &mut TableRow<'_>| {
+        let area = area(columns.local_area, known)?;
+        let state = flood_state(columns.state)?;
+        let at = past_moment("changed", columns.changed.as_deref(), now)?;
+        let username = row.value("username", text("username", columns.username.as_deref()).map(Some));
         let username = username.filter(|name| !name.is_empty());
         ends.insert(area, (state, at));
         states.write(&change(area, state, at, username))?;
-        row.copied.wrote(FolderFile::FloodStates);
+        row.copied.count_row(FolderFile::FloodStates);
         Ok(())
     };
-    source.each(LOG, take).await?;
+    source.each(LOG, copy_row).await?;
 
-    let mut standing = HashSet::new();
-    let take = |of: Current, row: &mut TableRow<'_>| {
-        let area = area(of.local_area, known)?;
+    let mut current_areas = HashSet::new();
+    let copy_row = |columns: Current, row: &mut TableRow<'_>| {
+        let area = area(columns.local_area, known)?;
         // Added before other columns are read: an error in them does not mean that the area was cleared.
-        standing.insert(area);
-        let state = flood_state(of.state)?;
-        let updated = past("last_updated", of.last_updated.as_deref(), now)?;
+        current_areas.insert(area);
+        let state = flood_state(columns.state)?;
+        let updated = past_moment("last_updated", columns.last_updated.as_deref(), now)?;
         let end = ends.get(&area).copied();
-        let says = end.and_then(|(state, _)| state);
+        let logged_state = end.and_then(|(state, _)| state);
         let is_later = end.is_none_or(|(_, at)| updated > at);
-        if says == state && (state.is_none() || !is_later) {
+        if logged_state == state && (state.is_none() || !is_later) {
             return Ok(());
         }
         let after = end.map_or(updated, |(_, at)| at.saturating_add(Duration::from_millis(1)));
         let at = updated.max(after);
         row.note(What::Logged, "whose state differs from the end of the log, or is newer");
         states.write(&change(area, state, at, None))?;
-        row.copied.wrote(FolderFile::FloodStates);
+        row.copied.count_row(FolderFile::FloodStates);
         Ok(())
     };
-    source.each(STATES, take).await?;
+    source.each(STATES, copy_row).await?;
     if source.has(STATES.name).await? {
-        clear(source, states, &ends, &standing, now)?;
+        clear(source, states, &ends, &current_areas, now)?;
     }
     Ok(())
 }
@@ -99,17 +99,17 @@ fn clear(
     source: &mut Source,
     states: &mut CsvWriter<FloodChange>,
     ends: &Ends,
-    standing: &HashSet<AreaId>,
+    current_areas: &HashSet<AreaId>,
     now: Timestamp,
 ) -> Result<(), CopyError> {
-    let is_left = |(area, (state, _)): &(&AreaId, &(Option<FloodState>, Timestamp))| {
-        state.is_some() && !standing.contains(area)
+    let is_uncleared = |(area, (state, _)): &(&AreaId, &(Option<FloodState>, Timestamp))| {
+        state.is_some() && !current_areas.contains(area)
     };
-    let mut left: Vec<_> = ends.iter().filter(is_left).collect();
-    left.sort_unstable_by_key(|(area, _)| **area);
-    for (&area, &(_, at)) in left {
+    let mut uncleared: Vec<_> = ends.iter().filter(is_uncleared).collect();
+    uncleared.sort_unstable_by_key(|(area, _)| **area);
+    for (&area, &(_, at)) in uncleared {
         states.write(&change(area, None, now.max(at), None))?;
-        source.copied.wrote(FolderFile::FloodStates);
+        source.copied.count_row(FolderFile::FloodStates);
         let reason =
             "which is missing though the log says that the area is flooded: cleared at the time of the copy";
         source.copied.note(STATES.name, What::Logged, reason.to_owned(), &format!("local_area {area}"));
@@ -134,7 +134,7 @@ fn flood_state(code: Option<i64>) -> Result<Option<FloodState>, Refused> {
     state.map(Some).ok_or_else(|| "state must be one of [0, 1, 2, 3, 4] or null".into())
 }
 
-fn past(column: &str, value: Option<&str>, now: Timestamp) -> Result<Timestamp, Refused> {
+fn past_moment(column: &str, value: Option<&str>, now: Timestamp) -> Result<Timestamp, Refused> {
     let at = moment(column, value)?;
     if at > now { Err(format!("{column} lies in the future").into()) } else { Ok(at) }
 }

@@ -46,20 +46,20 @@ pub(super) async fn gauges(
     gauges: &mut GeoJsonWriter<Gauge>,
 ) -> Result<HashSet<String>, CopyError> {
     let mut ids = HashSet::new();
-    let take = |of: GaugeRow, row: &mut TableRow<'_>| {
-        let id = name("gaugeid", Some(of.gaugeid))?.ok_or("gaugeid is empty")?;
+    let copy_row = |columns: GaugeRow, row: &mut TableRow<'_>| {
+        let id = name("gaugeid", Some(columns.gaugeid))?.ok_or("gaugeid is empty")?;
         let gauge = Gauge {
-            name: name("gaugenameid", of.gaugenameid)?.unwrap_or_else(|| id.clone()),
-            region_code: row.tags(of.tags.as_ref()).instance_region_code.map(String::from),
+            name: name("gaugenameid", columns.gaugenameid)?.unwrap_or_else(|| id.clone()),
+            region_code: row.tags(columns.tags.as_ref()).instance_region_code.map(String::from),
             location: row.shape.place()?,
             id,
         };
         gauges.write(&gauge)?;
         ids.insert(gauge.id);
-        row.copied.wrote(FolderFile::Gauges);
+        row.copied.count_row(FolderFile::Gauges);
         Ok(())
     };
-    source.each(GAUGES, take).await?;
+    source.each(GAUGES, copy_row).await?;
     Ok(ids)
 }
 
@@ -68,24 +68,24 @@ pub(super) async fn readings(
     readings: &mut CsvWriter<Observation>,
     known: &HashSet<String>,
 ) -> Result<(), CopyError> {
-    let take = |of: Reading, row: &mut TableRow<'_>| {
-        if !known.contains(&of.gaugeid) {
+    let copy_row = |columns: Reading, row: &mut TableRow<'_>| {
+        if !known.contains(&columns.gaugeid) {
             return Err("gaugeid is none of the gauges copied".into());
         }
-        let alert = of.warninglevel.and_then(|level| u64::try_from(level).ok());
+        let alert = columns.warninglevel.and_then(|level| u64::try_from(level).ok());
         let alert = alert.and_then(|level| AlertLevel::try_from(level).ok());
         let alert = alert.ok_or("warninglevel must be one of [1, 2, 3, 4]")?;
         let observation = Observation {
-            observed_at: moment("measuredatetime", of.measuredatetime.as_deref())?,
-            level: of.depth.ok_or("depth is empty")?,
+            observed_at: moment("measuredatetime", columns.measuredatetime.as_deref())?,
+            level: columns.depth.ok_or("depth is empty")?,
             alert,
-            label: name("warningnameid", of.warningnameid)?.as_deref().unwrap_or(alert.label()).into(),
+            label: name("warningnameid", columns.warningnameid)?.as_deref().unwrap_or(alert.label()).into(),
         };
-        readings.write(&of.gaugeid, &observation)?;
-        row.copied.wrote(FolderFile::GaugeReadings);
+        readings.write(&columns.gaugeid, &observation)?;
+        row.copied.count_row(FolderFile::GaugeReadings);
         Ok(())
     };
-    source.each(READINGS, take).await
+    source.each(READINGS, copy_row).await
 }
 
 /// Parses a name; `None` if it is null or empty.

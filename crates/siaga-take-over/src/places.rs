@@ -85,9 +85,9 @@ pub(super) async fn regions(
     options: &Options<'_>,
 ) -> Result<(), CopyError> {
     let mut codes = HashSet::new();
-    let take = |of: RegionRow, row: &mut TableRow<'_>| {
-        let code = required("code", of.code.as_deref())?;
-        let name = text("name", of.name.as_deref())?;
+    let copy_row = |columns: RegionRow, row: &mut TableRow<'_>| {
+        let code = required("code", columns.code.as_deref())?;
+        let name = text("name", columns.name.as_deref())?;
         let name = if name.is_empty() { code.clone() } else { name };
         let outline = surface(row, options.repair)?;
         if !codes.insert(code.clone()) {
@@ -99,10 +99,10 @@ pub(super) async fn regions(
             (&mut *cities, FolderFile::Cities)
         };
         writer.write(&Region { code, name, outline })?;
-        row.copied.wrote(file);
+        row.copied.count_row(file);
         Ok(())
     };
-    source.each(REGIONS, take).await
+    source.each(REGIONS, copy_row).await
 }
 
 pub(super) async fn areas(
@@ -111,15 +111,15 @@ pub(super) async fn areas(
     options: &Options<'_>,
 ) -> Result<HashSet<AreaId>, CopyError> {
     let mut ids = HashSet::new();
-    let take = |columns: Box<RawValue>, row: &mut TableRow<'_>| {
-        let of: AreaRow = read(&columns)?;
-        let id = AreaId::try_from(number("pkey", of.pkey)?).map_err(|error| format!("pkey {error}"))?;
-        let geom_id = match of.geom_id {
+    let copy_row = |json: Box<RawValue>, row: &mut TableRow<'_>| {
+        let columns: AreaRow = read(&json)?;
+        let id = AreaId::try_from(number("pkey", columns.pkey)?).map_err(|error| format!("pkey {error}"))?;
+        let geom_id = match columns.geom_id {
             Value::String(text) => text,
             Value::Null => String::new(),
             other => digits(&other),
         };
-        let code = text("instance_region_code", of.instance_region_code.as_deref())?;
+        let code = text("instance_region_code", columns.instance_region_code.as_deref())?;
         let (region_code, city_code) =
             if is_province(&code) { (code, String::new()) } else { (String::new(), code) };
         if ids.contains(&id) {
@@ -128,20 +128,20 @@ pub(super) async fn areas(
         let area = Area {
             id,
             geom_id: text("geom_id", Some(&geom_id))?,
-            name: text("area_name", of.area_name.as_deref())?,
-            parent_name: text("parent_name", of.parent_name.as_deref())?,
-            city_name: text("city_name", of.city_name.as_deref())?,
+            name: text("area_name", columns.area_name.as_deref())?,
+            parent_name: text("parent_name", columns.parent_name.as_deref())?,
+            city_name: text("city_name", columns.city_name.as_deref())?,
             city_code,
             region_code,
             outline: surface(row, options.repair)?,
-            attributes: row.value("attributes", attributes(of.attributes, &read(&columns)?)),
+            attributes: row.value("attributes", attributes(columns.attributes, &read(&json)?)),
         };
         areas.write(&area)?;
         ids.insert(id);
-        row.copied.wrote(FolderFile::Areas);
+        row.copied.count_row(FolderFile::Areas);
         Ok(())
     };
-    source.each(AREAS, take).await?;
+    source.each(AREAS, copy_row).await?;
     Ok(ids)
 }
 
@@ -150,9 +150,9 @@ pub(super) async fn infrastructure(
     infrastructure: &mut GeoJsonWriter<Infrastructure>,
 ) -> Result<(), CopyError> {
     for (kind, table) in INFRASTRUCTURE {
-        let take = |of: InfrastructureRow, row: &mut TableRow<'_>| {
-            let name = text("name", of.name.as_deref())?;
-            let tags = row.tags(of.tags.as_ref());
+        let copy_row = |columns: InfrastructureRow, row: &mut TableRow<'_>| {
+            let name = text("name", columns.name.as_deref())?;
+            let tags = row.tags(columns.tags.as_ref());
             for shape in shapes(&row.shape.geometry()?)? {
                 infrastructure.write(&Infrastructure {
                     id: String::new(),
@@ -161,11 +161,11 @@ pub(super) async fn infrastructure(
                     tags: tags.clone(),
                     shape,
                 })?;
-                row.copied.wrote(FolderFile::Infrastructure);
+                row.copied.count_row(FolderFile::Infrastructure);
             }
             Ok(())
         };
-        source.each(table, take).await?;
+        source.each(table, copy_row).await?;
     }
     Ok(())
 }

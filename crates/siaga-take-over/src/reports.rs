@@ -91,47 +91,48 @@ pub(super) async fn reports(
 ) -> Result<Received, CopyError> {
     let icons = icons(source).await?;
     let mut received = Received::new();
-    let take = |of: ReportRow, row: &mut TableRow<'_>| {
-        if of.status.as_deref().is_some_and(|status| !status.eq_ignore_ascii_case(Report::STATUS)) {
+    let copy_row = |columns: ReportRow, row: &mut TableRow<'_>| {
+        if columns.status.as_deref().is_some_and(|status| !status.eq_ignore_ascii_case(Report::STATUS)) {
             return Err("status is not confirmed".into());
         }
-        let key = ReportKey::try_from(number("pkey", of.pkey)?).map_err(|error| format!("pkey {error}"))?;
-        let icon = of.partner_code.as_ref().and_then(|code| icons.get(code)).cloned();
+        let key =
+            ReportKey::try_from(number("pkey", columns.pkey)?).map_err(|error| format!("pkey {error}"))?;
+        let icon = columns.partner_code.as_ref().and_then(|code| icons.get(code)).cloned();
         let content = ReportContent {
-            created_at: moment("created_at", of.created_at.as_deref())?,
-            source: required("source", of.source.as_deref())?.into(),
-            url: of.url.map(Box::from),
-            disaster_type: rules.disaster(of.disaster_type.as_deref().unwrap_or_default())?,
+            created_at: moment("created_at", columns.created_at.as_deref())?,
+            source: required("source", columns.source.as_deref())?.into(),
+            url: columns.url.map(Box::from),
+            disaster_type: rules.disaster(columns.disaster_type.as_deref().unwrap_or_default())?,
             location: row.shape.place()?,
-            image_url: row.value("image_url", image(of.image_url)).map(Box::from),
-            report_data: row.value("report_data", kept("report_data", of.report_data)),
-            title: of.title.unwrap_or_default().into(),
-            text: of.text.unwrap_or_default().into(),
-            is_training: of.is_training.unwrap_or_default(),
-            partner_code: of.partner_code.map(Box::from),
+            image_url: row.value("image_url", image(columns.image_url)).map(Box::from),
+            report_data: row.value("report_data", storable_object("report_data", columns.report_data)),
+            title: columns.title.unwrap_or_default().into(),
+            text: columns.text.unwrap_or_default().into(),
+            is_training: columns.is_training.unwrap_or_default(),
+            partner_code: columns.partner_code.map(Box::from),
             partner_icon: row.value("partner_icon", web_address("partner_icon", icon)).map(Box::from),
         };
-        let tags = row.tags(of.tags.as_ref());
+        let tags = row.tags(columns.tags.as_ref());
         let by_card = &*content.source == CARD_SOURCE;
         reports.write(&Report { key, content, tags })?;
         // If a card has several reports, the first one counts as the report of the card.
-        if let Some(number) = of.fkey.filter(|_| by_card) {
+        if let Some(number) = columns.fkey.filter(|_| by_card) {
             received.entry(number).or_insert(key);
         }
-        row.copied.wrote(FolderFile::Reports);
+        row.copied.count_row(FolderFile::Reports);
         Ok(())
     };
-    source.each(REPORTS, take).await?;
+    source.each(REPORTS, copy_row).await?;
     Ok(received)
 }
 
 async fn icons(source: &mut Source) -> Result<HashMap<String, String>, CopyError> {
     let mut icons = HashMap::new();
-    let take = |Partner { partner_code, partner_icon }: Partner, _: &mut TableRow<'_>| {
+    let add_icon = |Partner { partner_code, partner_icon }: Partner, _: &mut TableRow<'_>| {
         icons.extend(partner_code.zip(partner_icon));
         Ok(())
     };
-    source.each(PARTNERS, take).await?;
+    source.each(PARTNERS, add_icon).await?;
     Ok(icons)
 }
 
@@ -146,7 +147,7 @@ pub(super) async fn cards(
         source.copied.missing(USED);
         return Ok(());
     }
-    let take = |CardRow { card, report }: CardRow, row: &mut TableRow<'_>| {
+    let copy_row = |CardRow { card, report }: CardRow, row: &mut TableRow<'_>| {
         let id = rules.card_id(&card.card_id)?;
         let pkey = number("pkey", card.pkey)?;
         if pkey == 0 {
@@ -160,16 +161,16 @@ pub(super) async fn cards(
             username: card.username.unwrap_or_default(),
             network: card.network.unwrap_or_default(),
             language: card.language.unwrap_or_default(),
-            network_data: row.value("network_data", kept("network_data", card.network_data)),
+            network_data: row.value("network_data", storable_object("network_data", card.network_data)),
         };
         cards.write(&Card { pkey, id, holder, report: key, created_at: None })?;
-        row.copied.wrote(FolderFile::Cards);
+        row.copied.count_row(FolderFile::Cards);
         Ok(())
     };
-    source.each(CARDS, take).await
+    source.each(CARDS, copy_row).await
 }
 
-fn kept(column: &str, json: Option<Box<RawValue>>) -> Result<Option<Box<RawValue>>, String> {
+fn storable_object(column: &str, json: Option<Box<RawValue>>) -> Result<Option<Box<RawValue>>, String> {
     let Some(json) = object(column, json)? else { return Ok(None) };
     let members: Object = serde_json::from_str(json.get()).map_err(|error| format!("{column}: {error}"))?;
     check_storable(&members).map_err(|unkeepable| format!("{column} {unkeepable}"))?;

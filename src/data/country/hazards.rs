@@ -189,7 +189,7 @@ fn is_path(text: &str) -> bool {
 
 /// Returns the names of all texts that these hazards need in each language: the group `hazards`, with empty texts.
 pub(super) fn required_texts(hazards: &Hazards) -> Value {
-    let texts = |names: Vec<String>| names.into_iter().map(|name| (name, "")).collect::<Value>();
+    let empty_texts = |names: Vec<String>| names.into_iter().map(|name| (name, "")).collect::<Value>();
     let names = hazards.disasters().map(|disaster| disaster.name().to_owned());
     let types = hazards
         .list
@@ -202,11 +202,11 @@ pub(super) fn required_texts(hazards: &Hazards) -> Value {
         if let Accepts::Code(highest) | Accepts::Codes(highest) = *accepts {
             words.extend((0..=highest).map(|code| code.to_string()));
         }
-        (name.clone(), texts(words))
+        (name.clone(), empty_texts(words))
     });
     json!({
-        "names": texts(names.collect()),
-        "types": texts(types.collect()),
+        "names": empty_texts(names.collect()),
+        "types": empty_texts(types.collect()),
         "attributes": attributes.collect::<Value>(),
     })
 }
@@ -276,10 +276,10 @@ impl Translations {
     fn value_text(&self, attribute: &Attribute, value: &Value) -> Option<String> {
         let words = &self.group("hazards")["attributes"][&attribute.name];
         let code = |value: &Value| Some(words[&value.as_u64()?.to_string()].as_str()?.to_owned());
-        let unit = |unit| Some(format!("{} {unit}", value.as_f64()?.round()));
+        let with_unit = |unit| Some(format!("{} {unit}", value.as_f64()?.round()));
         match attribute.accepts {
-            Accepts::Depth(_) => unit("cm"),
-            Accepts::Measure => unit("m"),
+            Accepts::Depth(_) => with_unit("cm"),
+            Accepts::Measure => with_unit("m"),
             Accepts::Code(_) => code(value),
             Accepts::Codes(_) => {
                 let all: Vec<_> = value.as_array()?.iter().filter_map(code).collect();

@@ -160,9 +160,9 @@ impl Country {
     pub(crate) fn language(&self, tag: &str) -> Option<&Arc<Translations>> {
         let code = tag.trim().split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
         let find = |code: &str| self.languages.iter().find(|texts| texts.code() == code);
-        let alias = || find(self.aliases.get(&code)?);
-        let old = || find(OLD_CODES.iter().find(|(old, _)| *old == code)?.1);
-        find(&code).or_else(alias).or_else(old)
+        let by_alias = || find(self.aliases.get(&code)?);
+        let by_old_code = || find(OLD_CODES.iter().find(|(old, _)| *old == code)?.1);
+        find(&code).or_else(by_alias).or_else(by_old_code)
     }
 
     /// Returns the country's own language.

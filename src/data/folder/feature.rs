@@ -100,10 +100,10 @@ impl<'a> Feature<'a> {
     }
 
     fn raw(&self, key: &str) -> Option<&'a RawValue> {
-        let held = self.raw_properties();
-        let position = held.iter().position(|(name, _)| name == key)?;
+        let properties = self.raw_properties();
+        let position = properties.iter().position(|(name, _)| name == key)?;
         self.read.borrow_mut()[position] = true;
-        Some(held[position].1)
+        Some(properties[position].1)
     }
 
     /// Returns all properties, and marks them as read.

@@ -207,12 +207,12 @@ impl Folder {
     /// Returns the size of all files in bytes: the total for [`with_progress`](Self::with_progress) if each file is read once.
     #[must_use]
     pub fn size(&self) -> u64 {
-        let on_disk = |file| fs::metadata(self.path_of(file)).map_or(0, |metadata| metadata.len());
-        let size = |file| match self.built_in {
+        let size_on_disk = |file| fs::metadata(self.path_of(file)).map_or(0, |metadata| metadata.len());
+        let file_size = |file| match self.built_in {
             Some(files) => content(files, file).map_or(0, |content| content.len() as u64),
-            None => on_disk(file),
+            None => size_on_disk(file),
         };
-        FolderFile::ALL.into_iter().map(size).sum()
+        FolderFile::ALL.into_iter().map(file_size).sum()
     }
 
     /// Returns an error for a wrong row, if only the receiver of the rows can detect the fault.

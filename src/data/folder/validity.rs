@@ -110,7 +110,7 @@ fn edges(outline: &MultiPolygon<f64>) -> impl Iterator<Item = Edge> {
 
 /// Finds two edges that cross or overlap, or two edges of one ring that touch but are not neighbours.
 fn crossing(outline: &MultiPolygon<f64>) -> Option<Fault> {
-    let fault = |(one, other, meeting): (Edge, Edge, _)| match meeting {
+    let crossing_fault = |(one, other, meeting): (Edge, Edge, _)| match meeting {
         LineIntersection::Collinear { intersection: Line { start, end } } if start != end => {
             Some(Fault::new("runs twice along the same line", Some(start)))
         }
@@ -124,7 +124,7 @@ fn crossing(outline: &MultiPolygon<f64>) -> Option<Fault> {
         }
         _ => None,
     };
-    edges(outline).collect::<Intersections<Edge>>().find_map(fault)
+    edges(outline).collect::<Intersections<Edge>>().find_map(crossing_fault)
 }
 
 /// Finds a hole that is not within its polygon, or overlaps another hole.
@@ -132,12 +132,12 @@ fn misplaced_hole(polygon: &Polygon<f64>) -> Option<Fault> {
     if polygon.interiors().is_empty() {
         return None;
     }
-    let shell = surface(polygon.exterior());
+    let shell = polygon_from_ring(polygon.exterior());
     let shell = PreparedGeometry::from(&shell);
-    let holes: Vec<_> = polygon.interiors().iter().map(surface).collect();
+    let holes: Vec<_> = polygon.interiors().iter().map(polygon_from_ring).collect();
     let outside = holes.iter().find(|hole| !shell.relate(*hole).is_contains());
     match outside {
-        Some(hole) => Some(Fault::new("has a hole outside its polygon", Some(first(hole)))),
+        Some(hole) => Some(Fault::new("has a hole outside its polygon", Some(first_position(hole)))),
         None => overlap(&holes).map(|at| Fault::new("has holes that overlap", Some(at))),
     }
 }
@@ -151,14 +151,14 @@ fn overlap(polygons: &[Polygon<f64>]) -> Option<Coord<f64>> {
                 == Dimensions::TwoDimensional
     };
     let index = (1..polygons.len()).find(|&one| (0..one).any(|other| overlaps(one, other)))?;
-    Some(first(&polygons[index]))
+    Some(first_position(&polygons[index]))
 }
 
-fn surface(ring: &LineString<f64>) -> Polygon<f64> {
+fn polygon_from_ring(ring: &LineString<f64>) -> Polygon<f64> {
     Polygon::new(ring.clone(), Vec::new())
 }
 
-fn first(polygon: &Polygon<f64>) -> Coord<f64> {
+fn first_position(polygon: &Polygon<f64>) -> Coord<f64> {
     polygon.exterior().0[0]
 }
 

@@ -129,13 +129,13 @@ impl Sentence {
     pub(crate) fn text(self, texts: &Translations, state: Option<FloodState>) -> &str {
         let (group, path) = self.path().split_once('.').unwrap_or((self.path(), ""));
         let steps = path.split('.').filter(|step| !step.is_empty());
-        let found = steps.fold(texts.group(group), |group, step| &group[step]);
-        let found = if found.is_object() {
-            state.map_or(&Value::Null, |state| &found[state.code().to_string()])
+        let value = steps.fold(texts.group(group), |group, step| &group[step]);
+        let text = if value.is_object() {
+            state.map_or(&Value::Null, |state| &value[state.code().to_string()])
         } else {
-            found
+            value
         };
-        found.as_str().unwrap_or_default()
+        text.as_str().unwrap_or_default()
     }
 
     pub(crate) fn name(self) -> String {

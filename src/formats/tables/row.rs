@@ -41,7 +41,7 @@ impl TableSchema {
     pub(crate) fn new(country: &Country, photos: &str) -> Self {
         let attributes = attributes(country.hazards());
         let columns = Collection::ALL.map(|collection| {
-            let fixed = fixed(collection);
+            let fixed = fixed_columns(collection);
             let mut columns: Vec<Column> = fixed
                 .into_iter()
                 .map(|(name, kind, text)| Column { name: name.into(), kind, description: text.into() })
@@ -76,7 +76,7 @@ impl TableSchema {
                 Some(self.flood(&floods.areas()[position], status))
             }
             Layer::Areas(areas) => {
-                let area = areas.local(index)?;
+                let area = areas.local_area(index)?;
                 Some(FeatureRow::area(area, area_cells(area)))
             }
             Layer::Reports(reports) => reports.reports.get(index).map(|report| self.report(report)),
@@ -165,7 +165,7 @@ impl<'a> FeatureRow<'a> {
 }
 
 /// Returns the name, kind and description of the columns that do not depend on the configuration.
-fn fixed(collection: Collection) -> Vec<(&'static str, Kind, &'static str)> {
+fn fixed_columns(collection: Collection) -> Vec<(&'static str, Kind, &'static str)> {
     use Kind::{Integer, Moment, Number, Text};
     let (before, after): (&[_], &[_]) = match collection {
         Collection::Floods | Collection::Flooded => (

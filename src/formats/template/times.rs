@@ -17,7 +17,9 @@ pub(super) fn date(
     // Writing to a `String` fails only for an unknown conversion.
     match write!(text, "{}", local(state, time, zone)?.format(format)) {
         Ok(()) => Ok(text),
-        Err(_) => Err(wrong(format!("{format:?} is no format of a time, such as \"%d %b %Y %H:%M %Z\""))),
+        Err(_) => Err(invalid_operation(format!(
+            "{format:?} is no format of a time, such as \"%d %b %Y %H:%M %Z\""
+        ))),
     }
 }
 
@@ -35,12 +37,13 @@ pub(super) fn rfc822(state: &State<'_, '_>, time: &str, zone: Option<&str>) -> R
 fn local(state: &State<'_, '_>, time: &str, zone: Option<&str>) -> Result<DateTime<Tz>, Error> {
     let configured = state.lookup("time_zone");
     let zone = zone.or_else(|| configured.as_ref()?.as_str()).unwrap_or_default();
-    let zone: Tz =
-        zone.parse().map_err(|_| wrong(format!("{zone:?} is no time zone, such as Asia/Jakarta")))?;
-    let time = Timestamp::parse(time).map_err(|error| wrong(format!("{time:?} {error}")))?;
+    let zone: Tz = zone
+        .parse()
+        .map_err(|_| invalid_operation(format!("{zone:?} is no time zone, such as Asia/Jakarta")))?;
+    let time = Timestamp::parse(time).map_err(|error| invalid_operation(format!("{time:?} {error}")))?;
     Ok(time.to_utc().with_timezone(&zone))
 }
 
-fn wrong(text: String) -> Error {
+fn invalid_operation(text: String) -> Error {
     Error::new(ErrorKind::InvalidOperation, text)
 }

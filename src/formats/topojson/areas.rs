@@ -53,9 +53,10 @@ impl Scopes {
     ) -> serde_json::Result<()> {
         match self.city(selected.clone().map(|(position, _)| position)) {
             Some(city) => {
-                let areas = || set.iter().zip(&self.position_in_city).filter(|(_, place)| place.0 == city);
-                let make = || Scope::new(None, areas().map(|(area, _)| area), quantization);
-                self.cities[city].get(make)?.write(
+                let areas =
+                    || set.iter().zip(&self.position_in_city).filter(|(_, position)| position.0 == city);
+                let build_scope = || Scope::new(None, areas().map(|(area, _)| area), quantization);
+                self.cities[city].get(build_scope)?.write(
                     selected,
                     |position| self.position_in_city[position].1,
                     out,
@@ -132,12 +133,12 @@ impl Scope {
     fn write(
         &self,
         selected: impl ExactSizeIterator<Item = (usize, TrailingProperties)> + Clone,
-        place: impl Fn(usize) -> usize,
+        index_in_scope: impl Fn(usize) -> usize,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
-        let selected = selected.map(|(position, last)| (place(position), last));
+        let selected = selected.map(|(position, last)| (index_in_scope(position), last));
         let all = self.features.len() == selected.len()
-            && selected.clone().enumerate().all(|(index, (place, _))| place == index);
+            && selected.clone().enumerate().all(|(number, (index, _))| index == number);
         if all { self.write_all(selected.map(|(_, last)| last), out) } else { self.write_some(selected, out) }
     }
 
@@ -167,15 +168,15 @@ impl Scope {
         let mut bounds: Option<Rect<f64>> = None;
         out.extend_from_slice(document::HEAD);
         let mut is_first = true;
-        for (place, last) in selected {
+        for (index, last) in selected {
             if !is_first {
                 out.push(b',');
             }
             is_first = false;
-            self.features.append_to_properties(place, last, out)?;
-            let (shape, grid) = (self.shapes.get(place), self.grid.as_ref());
+            self.features.append_to_properties(index, last, out)?;
+            let (shape, grid) = (self.shapes.get(index), self.grid.as_ref());
             document::after_properties(&shape, grid, |arc| used.number(arc), out);
-            bounds = bounds.into_iter().chain(self.bounds[place]).reduce(union_rect);
+            bounds = bounds.into_iter().chain(self.bounds[index]).reduce(union_rect);
         }
         out.extend_from_slice(document::MIDDLE);
         separated(&used.order, out, |&arc, out| out.extend_from_slice(self.arc(arc)));

@@ -161,12 +161,12 @@ fn account(request: &Request<'_>, quotas: &Arc<Quotas>, address: IpAddr) -> Acco
 /// Whether requests for the path are exempt from quotas. If the mount path `base` is below an exempt path, that path is not
 /// exempt.
 fn is_uncounted(path: &str, base: &str, metrics_need_token: bool) -> bool {
-    let below = |path: &str, root: &str| {
+    let is_below = |path: &str, root: &str| {
         path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     let metrics = metrics_need_token.then_some(Admission::METRICS);
     let mut uncounted = [Admission::HEALTH].into_iter().chain(metrics);
-    uncounted.any(|uncounted| below(path, uncounted) && !below(base, uncounted))
+    uncounted.any(|uncounted| is_below(path, uncounted) && !is_below(base, uncounted))
 }
 
 #[cfg(test)]

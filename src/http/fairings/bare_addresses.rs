@@ -88,8 +88,8 @@ impl BareAddresses {
 
 impl Address {
     fn new(path: &str, formats: Vec<String>) -> Self {
-        let segment = |segment: &str| (!segment.starts_with('<')).then(|| segment.to_owned());
-        Self { segments: path.split('/').map(segment).collect(), formats }
+        let fixed_text = |part: &str| (!part.starts_with('<')).then(|| part.to_owned());
+        Self { segments: path.split('/').map(fixed_text).collect(), formats }
     }
 
     fn parameters(&self) -> usize {

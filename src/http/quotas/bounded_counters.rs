@@ -32,9 +32,10 @@ impl BoundedCounters {
     /// Refunds `time` of the quota that a client has used, at most all of it. Does nothing if the client has no count.
     pub(super) fn refund(&self, client: &Client, time: Duration) {
         let key = self.counted_key(client);
-        let refund = |used: Option<Nanos>| used.map(|used| ((), used.saturating_sub(time.into()))).ok_or(());
+        let subtract_time =
+            |used: Option<Nanos>| used.map(|used| ((), used.saturating_sub(time.into()))).ok_or(());
         // Fails only if a sweep has dropped the count meanwhile. Then the client has its whole quota again.
-        let _ = key.map(|key| self.0.measure_and_replace(&key, refund));
+        let _ = key.map(|key| self.0.measure_and_replace(&key, subtract_time));
     }
 
     fn counted_key(&self, client: &Client) -> Option<Client> {

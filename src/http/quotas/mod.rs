@@ -103,7 +103,8 @@ impl<C: Clock + Clone> Quotas<C> {
     ///
     /// [`TooMany`] if the fuse is used up.
     pub fn check_hard_limit(&self, address: IpAddr) -> Result<(), TooMany> {
-        self.counts.load().hard_limit.as_ref().map_or(Ok(()), |fuse| fuse.count(&address.into()).map(drop))
+        let counts = self.counts.load();
+        counts.hard_limit.as_ref().map_or(Ok(()), |limiter| limiter.count(&address.into()).map(drop))
     }
 
     /// Checks that an address without a credential may request a card. Fails if the address has requested too many unknown cards.
@@ -245,15 +246,15 @@ impl<C: Clock + Clone> Windows<C> {
         }
     }
 
-    /// Applies `take` to each window, and returns the quota with the fewest remaining requests.
+    /// Applies `act` to each window, and returns the quota with the fewest remaining requests.
     fn apply(
         &self,
-        take: impl Fn(&Limiter<C>) -> Result<Option<QuotaState>, TooMany>,
+        act: impl Fn(&Limiter<C>) -> Result<Option<QuotaState>, TooMany>,
     ) -> Result<Option<QuotaState>, TooMany> {
         // The shorter window comes first, so that a request that this window rejects does not count against the day.
         let mut quotas = Vec::with_capacity(2);
         for window in self.second.iter().chain(&self.day) {
-            quotas.extend(take(window)?);
+            quotas.extend(act(window)?);
         }
         Ok(quotas.into_iter().min_by_key(|quota| quota.remaining))
     }

@@ -21,11 +21,11 @@ pub(crate) struct MessageInForce {
 /// Returns the earliest time of log entries that can affect messages after `from`.
 #[must_use]
 pub(crate) fn log_window_start(from: Timestamp) -> Timestamp {
-    referable(from).saturating_sub(CONFIRMED_FOR)
+    referable_since(from).saturating_sub(CONFIRMED_FOR)
 }
 
 /// Messages sent before this time have expired by `from`, so no later message refers to them.
-fn referable(from: Timestamp) -> Timestamp {
+fn referable_since(from: Timestamp) -> Timestamp {
     from.saturating_sub(LIFETIME + SECOND)
 }
 
@@ -37,7 +37,7 @@ pub fn messages(entries: &[LogEntry], from: Timestamp, until: Timestamp) -> Vec<
     let mut runs = entries.chunk_by(|one, other| one.run == other.run).peekable();
     while let Some(run) = runs.next() {
         let end = runs.peek().and_then(|next| next.first()).map(|first| first.at);
-        add_run(&mut chain, run, end, referable(from), until);
+        add_run(&mut chain, run, end, referable_since(from), until);
     }
     chain.retain(|(due, _)| *due > from);
     chain.into_iter().map(|(_, message)| message).collect()
@@ -50,7 +50,7 @@ pub(crate) fn log_window_start_in_force(now: Timestamp) -> Timestamp {
 
 /// Returns a time: only messages sent after it can have been in force within [`REMEMBERED`] before `now`.
 fn remembered_since(now: Timestamp) -> Timestamp {
-    referable(now).saturating_sub(REMEMBERED)
+    referable_since(now).saturating_sub(REMEMBERED)
 }
 
 /// Returns the message of an area in force at `now`. `entries` must be all entries of the area from
@@ -120,7 +120,7 @@ fn add_run(
         let Some(confirmed) = entry.confirmed.filter(|confirmed| is_recent(*confirmed, due)) else { return };
         let message = if renewal == 0 {
             Message {
-                sent: sent(&first),
+                sent: sent_at(&first),
                 shown_from: Timestamp::EPOCH,
                 ..state_message(chain, key, due, state, confirmed)
             }
@@ -132,7 +132,7 @@ fn add_run(
 }
 
 /// Returns when the message of an entry is sent: not after the store received the entry, even if the entry's time is later.
-fn sent(entry: &LogEntry) -> Timestamp {
+fn sent_at(entry: &LogEntry) -> Timestamp {
     entry.received.min(entry.at).floor(SECOND)
 }
 
@@ -169,7 +169,7 @@ fn cancel(chain: &[(Timestamp, Message)], first: &LogEntry) -> Option<Message> {
         key: MessageKey { run: first.run, renewal: 0 },
         message_type: MessageType::Cancel,
         state: newest.state,
-        sent: sent(first),
+        sent: sent_at(first),
         // The newest message expires last, so its expiry is the latest of all references.
         expires: newest.expires,
         shown_from: Timestamp::EPOCH,

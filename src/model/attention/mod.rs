@@ -159,8 +159,8 @@ pub(crate) struct Evidence {
 pub(crate) fn attention(input: &AttentionInput<'_>, rules: &AttentionRules) -> Vec<Attention> {
     let mut found: BTreeMap<AreaId, Attention> = BTreeMap::new();
     let mut add = |area_id, reason| {
-        let none = || Attention { area_id, reasons: Vec::new(), suggested: None };
-        found.entry(area_id).or_insert_with(none).reasons.push(reason);
+        let without_reasons = || Attention { area_id, reasons: Vec::new(), suggested: None };
+        found.entry(area_id).or_insert_with(without_reasons).reasons.push(reason);
     };
     let reports = input.new_reports(rules);
     let waiting: HashSet<_> = input.waiting.iter().map(|report| report.key).collect();
@@ -303,9 +303,9 @@ fn alarm(gauge: &ObservedGauge) -> Option<(Timestamp, AlertLevel, &str)> {
 
 /// Returns whether the place is at most `limit` metres from the area; false if the limit is 0.
 fn is_near(area: &Area, place: Position, Metres(limit): Metres) -> bool {
-    const METRES_A_DEGREE: f64 = 111_320.0;
+    const METRES_PER_DEGREE: f64 = 111_320.0;
     let place = place.coord();
-    let east = METRES_A_DEGREE * place.y.to_radians().cos();
+    let metres_per_lng_degree = METRES_PER_DEGREE * place.y.to_radians().cos();
     let limit = f64::from(limit);
     if limit == 0.0 {
         return false;
@@ -313,13 +313,14 @@ fn is_near(area: &Area, place: Position, Metres(limit): Metres) -> bool {
     let Some(bounds) = area.geometry().bounds() else { return false };
     let gap = |low: f64, high: f64, at: f64| (low - at).max(at - high).max(0.0);
     let (x, y) = (gap(bounds.min().x, bounds.max().x, place.x), gap(bounds.min().y, bounds.max().y, place.y));
-    if (x * east).hypot(y * METRES_A_DEGREE) > limit {
+    if (x * metres_per_lng_degree).hypot(y * METRES_PER_DEGREE) > limit {
         return false;
     }
     // Converts to metres from the place. Over such short distances the curvature of the Earth does not matter.
-    let outline = area
-        .outline
-        .map_coords(|at| geo::Coord { x: (at.x - place.x) * east, y: (at.y - place.y) * METRES_A_DEGREE });
+    let outline = area.outline.map_coords(|at| geo::Coord {
+        x: (at.x - place.x) * metres_per_lng_degree,
+        y: (at.y - place.y) * METRES_PER_DEGREE,
+    });
     Euclidean.distance(&outline, &Point::new(0.0, 0.0)) <= limit
 }
 

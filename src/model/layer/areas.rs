@@ -57,7 +57,7 @@ impl AreaLayer {
         self.outlines.iter().map(position).collect()
     }
 
-    pub(crate) fn local(&self, index: usize) -> Option<&Area> {
+    pub(crate) fn local_area(&self, index: usize) -> Option<&Area> {
         match self.outlines.get(index)? {
             AreaOutline::Area(position) => Some(&self.areas[*position]),
             AreaOutline::Union(_) | AreaOutline::City(_) => None,
@@ -115,7 +115,7 @@ impl MapLayer for AreaLayer {
 
     /// Returns the identifier of a local area. Other outlines have none.
     fn id(&self, index: usize) -> Option<FeatureId<'_>> {
-        self.local(index).map(|area| FeatureId::Number(area.id.number()))
+        self.local_area(index).map(|area| FeatureId::Number(area.id.number()))
     }
 }
 

@@ -127,25 +127,25 @@ fn simple_rings(sides: &[[IntPoint; 2]]) -> Vec<Vec<IntPoint>> {
     let mut used = vec![false; sides.len()];
     let mut rings = Vec::new();
     // The positions since the last ring was closed, and the index of each position.
-    let (mut path, mut passed) = (Vec::new(), FxHashMap::default());
+    let (mut path, mut path_indices) = (Vec::new(), FxHashMap::default());
     for first in 0..sides.len() {
         let mut next = Some(first);
         while let Some(side) = next.filter(|side| !used[*side]) {
             used[side] = true;
             let [from, to] = sides[side];
-            passed.insert(from, path.len());
+            path_indices.insert(from, path.len());
             path.push(from);
-            if let Some(begin) = passed.get(&to) {
+            if let Some(begin) = path_indices.get(&to) {
                 let ring: Vec<_> = path.drain(begin..).collect();
                 for node in &ring {
-                    passed.remove(node);
+                    path_indices.remove(node);
                 }
                 rings.push(ring);
             }
             // Continues with the leftmost side, so that parts of the surface that touch only at a position get separate rings.
-            let left = |next: usize| turn(sides[side], sides[next]);
+            let left_turn = |next: usize| turn(sides[side], sides[next]);
             let ends = onward.get(&to).into_iter().flatten().copied();
-            next = ends.max_by(|a, b| left(*a).total_cmp(&left(*b)));
+            next = ends.max_by(|a, b| left_turn(*a).total_cmp(&left_turn(*b)));
         }
     }
     rings
@@ -153,8 +153,8 @@ fn simple_rings(sides: &[[IntPoint; 2]]) -> Vec<Vec<IntPoint>> {
 
 /// Returns the left turn between two sides, from -π to π.
 fn turn(side: [IntPoint; 2], next: [IntPoint; 2]) -> f64 {
-    let along = |[from, to]: [IntPoint; 2]| (f64::from(to.x - from.x), f64::from(to.y - from.y));
-    let ((a, b), (c, d)) = (along(side), along(next));
+    let vector = |[from, to]: [IntPoint; 2]| (f64::from(to.x - from.x), f64::from(to.y - from.y));
+    let ((a, b), (c, d)) = (vector(side), vector(next));
     (a * d - b * c).atan2(a * c + b * d)
 }
 
@@ -175,7 +175,7 @@ fn polygons(rings: Vec<Vec<IntPoint>>) -> MultiPolygon<f64> {
         Some(Outer::new(corners, (polygon.unsigned_area(), number)))
     });
     let outers = RTree::bulk_load(outers.collect());
-    let mut found: Vec<Vec<LineString<f64>>> = vec![Vec::new(); polygons.len()];
+    let mut holes_by_polygon: Vec<Vec<LineString<f64>>> = vec![Vec::new(); polygons.len()];
     for hole in holes {
         let Some(side) = hole.exterior().lines().next() else { continue };
         // Rings share corners only, so this place is on no other ring.
@@ -184,10 +184,10 @@ fn polygons(rings: Vec<Vec<IntPoint>>) -> MultiPolygon<f64> {
             outers.locate_all_at_point(&place).filter(|outer| polygons[outer.data.1].contains(&place));
         // A hole belongs to the smallest outer ring around it.
         if let Some(outer) = around.min_by(|a, b| a.data.0.total_cmp(&b.data.0)) {
-            found[outer.data.1].push(hole.into_inner().0);
+            holes_by_polygon[outer.data.1].push(hole.into_inner().0);
         }
     }
-    for (polygon, holes) in polygons.iter_mut().zip(found) {
+    for (polygon, holes) in polygons.iter_mut().zip(holes_by_polygon) {
         for hole in holes {
             polygon.interiors_push(hole);
         }

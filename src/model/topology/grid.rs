@@ -61,8 +61,8 @@ impl Grid {
     pub(super) fn over(geometries: &[Geometry<'_>], bounds: Rect<f64>, fineness: Fineness) -> Self {
         let lines = match fineness {
             Fineness::Even { lines, cell } => {
-                let density = |length: f64| density(length, lines, cell);
-                Lines::even(Coord { x: density(bounds.width()), y: density(bounds.height()) })
+                let side_density = |length: f64| density(length, lines, cell);
+                Lines::even(Coord { x: side_density(bounds.width()), y: side_density(bounds.height()) })
             }
             Fineness::Steps => Lines::even(Coord { x: STEPS_PER_DEGREE, y: STEPS_PER_DEGREE }),
             Fineness::Exact => {
@@ -89,8 +89,8 @@ impl Grid {
             }
             Lines::Exact { x, y } => {
                 // The index fits into i32, because there are fewer lines than positions, and each position takes 16 bytes.
-                let line = |lines: &[f64], at| lines.partition_point(|line| *line < at) as i32;
-                Node { x: line(x, position.x), y: line(y, position.y) }
+                let line_index = |lines: &[f64], at| lines.partition_point(|line| *line < at) as i32;
+                Node { x: line_index(x, position.x), y: line_index(y, position.y) }
             }
         }
     }

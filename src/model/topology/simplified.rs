@@ -109,9 +109,10 @@ impl Borders {
                 Ring { outer, sides: sides.collect() }
             }));
         }
-        let mut rest = faults(&rings).into_iter();
-        let split = |polygon: &Rings<'_>| rest.by_ref().take(polygon.len()).flatten().collect();
-        polygons.iter().map(split).collect()
+        let mut ring_faults = faults(&rings).into_iter();
+        let polygon_faults =
+            |polygon: &Rings<'_>| ring_faults.by_ref().take(polygon.len()).flatten().collect();
+        polygons.iter().map(polygon_faults).collect()
     }
 
     fn polygon<'a>(&self, rings: impl Iterator<Item = &'a [ArcIndex]>) -> Polygon<f64> {

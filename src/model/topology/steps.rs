@@ -10,11 +10,11 @@ pub(super) fn to_steps(Coord { x, y }: Coord<f64>) -> Coord<f64> {
 }
 
 pub(super) fn to_degrees(polygon: Polygon<f64>) -> Polygon<f64> {
-    let degrees = |ring: LineString<f64>| -> LineString<f64> {
+    let ring_to_degrees = |ring: LineString<f64>| -> LineString<f64> {
         ring.into_iter()
             .map(|Coord { x, y }| Coord { x: x / STEPS_PER_DEGREE, y: y / STEPS_PER_DEGREE })
             .collect()
     };
     let (exterior, interiors) = polygon.into_inner();
-    Polygon::new(degrees(exterior), interiors.into_iter().map(degrees).collect())
+    Polygon::new(ring_to_degrees(exterior), interiors.into_iter().map(ring_to_degrees).collect())
 }

@@ -38,20 +38,20 @@ fn area(ring: impl Iterator<Item = Coord<f64>> + Clone) -> f64 {
     }
     let Coord { x: width, y: height } = high - low;
     // An upper bound of the area between a ring's straight lines and its great circles, in square degrees up to 70° of latitude.
-    let between = 0.01 * width * (width * width + height * height);
-    if doubled.abs() > between { doubled } else { area_on_sphere(ring) }
+    let max_difference = 0.01 * width * (width * width + height * height);
+    if doubled.abs() > max_difference { doubled } else { area_on_sphere(ring) }
 }
 
 /// Returns the enclosed area in steradians, modulo the area of the whole sphere.
 fn area_on_sphere(ring: impl Iterator<Item = Coord<f64>> + Clone) -> f64 {
-    ring.clone().zip(ring.skip(1)).map(|(from, to)| under(from, to)).sum()
+    ring.clone().zip(ring.skip(1)).map(|(from, to)| signed_area_to_equator(from, to)).sum()
 }
 
 /// Returns the area between the equator and the great circle from one position to another. It is negative if the circle either
 /// runs west or lies south of the equator.
-fn under(from: Coord<f64>, to: Coord<f64>) -> f64 {
-    let half = |degrees: f64| (degrees.to_radians() / 2.0).tan();
-    let (from_height, to_height) = (half(from.y), half(to.y));
-    let across = half(to.x - from.x) * (from_height + to_height);
+fn signed_area_to_equator(from: Coord<f64>, to: Coord<f64>) -> f64 {
+    let half_tangent = |degrees: f64| (degrees.to_radians() / 2.0).tan();
+    let (from_height, to_height) = (half_tangent(from.y), half_tangent(to.y));
+    let across = half_tangent(to.x - from.x) * (from_height + to_height);
     2.0 * across.atan2(1.0 + from_height * to_height)
 }

@@ -125,9 +125,9 @@ pub(super) async fn show(
             counts[usize::from(current.state.code()) - 1] += 1;
         }
         counts.iter().zip(&mut totals).for_each(|(count, total)| *total += count);
-        let current = || lines.iter().filter_map(|line| line.current);
-        let since = current().filter_map(|current| current.flooded_since).min();
-        let confirmed = current().filter_map(|current| current.confirmed).min();
+        let current_states = || lines.iter().filter_map(|line| line.current);
+        let since = current_states().filter_map(|current| current.flooded_since).min();
+        let confirmed = current_states().filter_map(|current| current.confirmed).min();
         let flooded = lines.iter().filter_map(|line| Some((line, line.current?)));
         let flooded = flooded.map(|(line, current)| {
             json!({
@@ -173,10 +173,10 @@ pub(super) async fn table(
 ) -> Result<Table, Problem> {
     let situation = Situation::read(view.store, desk.now()).await?;
     let local = |at: Timestamp| at.to_utc().with_timezone(&view.config.time_zone);
-    let written = |at: Timestamp| local(at).format("%Y-%m-%d %H:%M:%S %Z").to_string();
-    let changed = |logged: &&LoggedChange| {
+    let format_time = |at: Timestamp| local(at).format("%Y-%m-%d %H:%M:%S %Z").to_string();
+    let describe_change = |logged: &&LoggedChange| {
         let change = &logged.change;
-        format!("{} {} ({})", written(change.at), view.state_name(change.state), change.by.name())
+        format!("{} {} ({})", format_time(change.at), view.state_name(change.state), change.by.name())
     };
     // The byte order mark makes spreadsheets read UTF-8.
     let mut table = csv::Writer::from_writer("\u{feff}".as_bytes().to_vec());
@@ -193,9 +193,9 @@ pub(super) async fn table(
                 area.name.clone(),
                 state.map(FloodState::code).map(|code| code.to_string()).unwrap_or_default(),
                 view.state_name(state).to_owned(),
-                current.and_then(|current| current.flooded_since).map(written).unwrap_or_default(),
-                current.and_then(|current| current.confirmed).map(written).unwrap_or_default(),
-                changes.iter().map(changed).collect::<Vec<_>>().join("; "),
+                current.and_then(|current| current.flooded_since).map(format_time).unwrap_or_default(),
+                current.and_then(|current| current.confirmed).map(format_time).unwrap_or_default(),
+                changes.iter().map(describe_change).collect::<Vec<_>>().join("; "),
             ];
             table.write_record(row.map(escape_formula)).map_err(Problem::internal)?;
         }

@@ -77,14 +77,14 @@ mod tests {
     #[rocket::async_test]
     async fn a_value_is_computed_once_and_never_waits_for_another_key() {
         let cache = PageCache::new(Duration::ZERO);
-        let made = |value: &'static str| ready(Ok::<_, Infallible>(value));
+        let computed = |value: &'static str| ready(Ok::<_, Infallible>(value));
         let mut slow = Box::pin(cache.get("slow", 1, pending::<Result<&str, Infallible>>()));
         assert!((&mut slow).now_or_never().is_none());
-        assert_eq!(cache.get("other", 1, made("first")).now_or_never(), Some(Ok("first")));
-        assert!(cache.get("slow", 1, made("second")).now_or_never().is_none(), "it waits for the first");
-        assert_eq!(cache.get("other", 1, made("second")).now_or_never(), Some(Ok("first")));
-        assert_eq!(cache.get("other", 2, made("third")).now_or_never(), Some(Ok("third")));
+        assert_eq!(cache.get("other", 1, computed("first")).now_or_never(), Some(Ok("first")));
+        assert!(cache.get("slow", 1, computed("second")).now_or_never().is_none(), "it waits for the first");
+        assert_eq!(cache.get("other", 1, computed("second")).now_or_never(), Some(Ok("first")));
+        assert_eq!(cache.get("other", 2, computed("third")).now_or_never(), Some(Ok("third")));
         drop(slow);
-        assert_eq!(cache.get("slow", 1, made("second")).now_or_never(), Some(Ok("second")));
+        assert_eq!(cache.get("slow", 1, computed("second")).now_or_never(), Some(Ok("second")));
     }
 }

@@ -20,15 +20,15 @@ impl Picture {
     /// Shrinks the picture until no side is longer than `max_side` pixels, keeping its ratio. Each side keeps at least one pixel.
     pub(super) fn shrink(self, max_side: u32) -> Result<Self, NotAPhoto> {
         let max_side = max_side.max(1);
-        let long = self.width.max(self.height);
-        if long <= max_side {
+        let longest = self.width.max(self.height);
+        if longest <= max_side {
             return Ok(self);
         }
-        let fit = |side: u32| {
-            let (side, max_side, long) = (u64::from(side), u64::from(max_side), u64::from(long));
-            ((side * max_side + long / 2) / long).max(1) as u32
+        let scaled = |side: u32| {
+            let (side, max_side, longest) = (u64::from(side), u64::from(max_side), u64::from(longest));
+            ((side * max_side + longest / 2) / longest).max(1) as u32
         };
-        let (width, height) = (fit(self.width), fit(self.height));
+        let (width, height) = (scaled(self.width), scaled(self.height));
         let pixel = match self.layout {
             Layout::Gray => PixelType::U8,
             Layout::Rgb => PixelType::U8x3,

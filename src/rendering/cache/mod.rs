@@ -299,20 +299,20 @@ where
     /// before the rendering started. No later request uses the error, so an entry with only an error is evicted first.
     fn store_outcome(&self, key: &K, rendering: &Arc<Rendering<E>>, outcome: &Outcome<E>) {
         let mut entries = self.entries();
-        let room = entries.max_value_size();
-        let failed = entries.update(key, |entry| {
+        let max_size = entries.max_value_size();
+        let has_no_response = entries.update(key, |entry| {
             if let Ok(response) = outcome {
                 entry.forget(rendering);
                 let RenderedResponse { content, memory, .. } = &*response.rendered;
                 // Skips a response larger than the cache, so that it evicts no others. A large list may evict only a few.
-                let room = if memory.is_some() { room / LARGE_LIST_SHARE } else { room };
+                let max_size = if memory.is_some() { max_size / LARGE_LIST_SHARE } else { max_size };
                 let last =
                     || LastResponse { response: Arc::clone(response), current_at: response.started_at };
-                entry.last = (content.size() <= room).then(last);
+                entry.last = (content.size() <= max_size).then(last);
             }
             entry.last.is_none()
         });
-        if failed {
+        if has_no_response {
             entries.demote(key);
         }
         self.0.metrics.cache_size(entries.size());
@@ -338,8 +338,8 @@ where
 
     fn update_size(&self, key: &K) {
         let mut entries = self.entries();
-        let room = entries.max_value_size();
-        entries.update(key, |entry| entry.last.take_if(|last| last.response.size() > room));
+        let max_size = entries.max_value_size();
+        entries.update(key, |entry| entry.last.take_if(|last| last.response.size() > max_size));
         self.0.metrics.cache_size(entries.size());
     }
 

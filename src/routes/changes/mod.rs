@@ -164,11 +164,11 @@ impl ChangesRequest {
     /// Returns states with every change acknowledged before the call, and the cursor, which is `None` if it is ahead of the
     /// store.
     async fn current(&self, since: Option<Cursor>) -> Result<(Arc<State>, Option<Cursor>), Problem> {
-        let current = || timeout(self.timeout, self.follower.current());
-        let state = current().await.map_err(Problem::slow_store)??;
+        let read_current = || timeout(self.timeout, self.follower.current());
+        let state = read_current().await.map_err(Problem::slow_store)??;
         let Some(ahead) = since.filter(|since| state.is_behind(*since)) else { return Ok((state, since)) };
         let reached = timeout(self.timeout, self.follower.catch_up_to(ahead)).await.unwrap_or_default();
-        Ok((current().await.map_err(Problem::slow_store)??, reached.then_some(ahead)))
+        Ok((read_current().await.map_err(Problem::slow_store)??, reached.then_some(ahead)))
     }
 
     /// Reserves a stream until the permit is dropped. Fails with 429 if the client has too many streams, or 503 if the server

@@ -103,7 +103,7 @@ async fn prepare(copy: &Database, clock: &Arc<dyn Clock>) -> Result<(), OpenErro
     if result != "ok" {
         return Err(format!("it is damaged: {result}").into());
     }
-    if schema::found(&mut connection).await.map_err(FileError::from)? == 0 {
+    if schema::count_applied(&mut connection).await.map_err(FileError::from)? == 0 {
         return Err("it is not a backup of this service".into());
     }
     schema::migrate(&mut connection).await?;

@@ -66,12 +66,13 @@ impl Database {
         }
         let (lock, images) = (ServerLock::path_of(&self.path), Settings::images_of(&self.path));
         let has_photos = fs::read_dir(&images).is_ok_and(|mut photos| photos.next().is_some());
-        let left = [(self.log(), has_log), (lock.clone(), lock.exists()), (images, has_photos)];
-        let left: Vec<_> = left.iter().filter(|(_, is_there)| *is_there).map(|(path, _)| path).collect();
-        if left.is_empty() {
+        let related = [(self.log(), has_log), (lock.clone(), lock.exists()), (images, has_photos)];
+        let existing: Vec<_> =
+            related.iter().filter(|(_, is_there)| *is_there).map(|(path, _)| path).collect();
+        if existing.is_empty() {
             return Ok(());
         }
-        let names = left.iter().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy());
+        let names = existing.iter().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy());
         let names = names.collect::<Vec<_>>().join(", ");
         let state = if length.is_some() { "empty" } else { "missing" };
         Err(format!(

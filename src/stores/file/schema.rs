@@ -97,7 +97,7 @@ async fn version(connection: &mut SqliteConnection) -> Result<usize, OpenError> 
 }
 
 /// Returns the number of applied migrations, whether this program has them or not.
-pub(super) async fn found(connection: &mut SqliteConnection) -> Result<usize, sqlx::Error> {
+pub(super) async fn count_applied(connection: &mut SqliteConnection) -> Result<usize, sqlx::Error> {
     if !is_there(connection).await? {
         return Ok(0);
     }

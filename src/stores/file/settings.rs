@@ -21,14 +21,14 @@ impl Default for Settings {
 impl Settings {
     /// Returns the absolute path without symbolic links, so that all processes use the same path.
     pub(crate) fn absolute(&self) -> Result<PathBuf, String> {
-        let wrong = |reason: &str| format!("{} {reason}", self.path.display());
+        let invalid = |reason: &str| format!("{} {reason}", self.path.display());
         let path = absolute(&self.path).map_err(|error| error.to_string())?;
-        let name = path.file_name().ok_or_else(|| wrong("does not name a file"))?;
+        let name = path.file_name().ok_or_else(|| invalid("does not name a file"))?;
         if path.is_dir() {
-            return Err(wrong("is a folder; name a file in it"));
+            return Err(invalid("is a folder; name a file in it"));
         }
-        let linked = || Some(path.parent()?.canonicalize().ok()?.join(name));
-        Ok(path.canonicalize().ok().or_else(linked).unwrap_or_else(|| path.clone()))
+        let in_canonical_folder = || Some(path.parent()?.canonicalize().ok()?.join(name));
+        Ok(path.canonicalize().ok().or_else(in_canonical_folder).unwrap_or_else(|| path.clone()))
     }
 
     /// Returns the folder with the photos of a database file: the path of the file with the suffix `-images`.

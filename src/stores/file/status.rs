@@ -27,7 +27,7 @@ const NEWEST: [(&str, &str); 3] = [
 
 pub(super) async fn read(connection: &mut SqliteConnection, now: Timestamp) -> Result<Status, FileError> {
     let mut snapshot = connection.begin().await?;
-    let (found, needed) = (schema::found(&mut snapshot).await?, schema::needed());
+    let (found, needed) = (schema::count_applied(&mut snapshot).await?, schema::needed());
     let mut status = Status { schema: found, needed, ..Status::default() };
     if found >= needed {
         for (name, sql) in count_queries(FLOODED, "SELECT count(*) FROM flood_states") {

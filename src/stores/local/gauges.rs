@@ -37,8 +37,9 @@ impl Gauges {
 
     /// Returns the time of the newest reading up to a moment.
     pub(super) fn newest(&self, until: Timestamp) -> Option<Timestamp> {
-        let newest = |record: &GaugeRecord| record.readings.range(..=until).next_back().map(|(at, _)| *at);
-        self.0.values().filter_map(newest).max()
+        let newest_in_record =
+            |record: &GaugeRecord| record.readings.range(..=until).next_back().map(|(at, _)| *at);
+        self.0.values().filter_map(newest_in_record).max()
     }
 }
 

@@ -152,24 +152,24 @@ impl Connections {
 
     pub(super) async fn write<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
         let statement = Statement::new(query)?;
-        let write = || async {
+        let attempt = || async {
             let mut link = self.writer().await?;
             let outcome = statement.query().fetch_all(&mut *link).await.map_err(StoreError::from);
             self.announce_write(&outcome);
             link.finish(outcome)
         };
-        self.retry_locked(write).await
+        self.retry_locked(attempt).await
     }
 
     /// Writes data that has no revision, so it does not notify other instances.
     pub(super) async fn write_untracked<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
         let statement = Statement::new(query)?;
-        let write = || async {
+        let attempt = || async {
             let mut link = self.writer().await?;
             let outcome = statement.query().fetch_all(&mut *link).await;
             link.finish(outcome)
         };
-        self.retry_locked(write).await
+        self.retry_locked(attempt).await
     }
 
     /// Notifies the other instances of a write, unless a lock prevented it. After other errors, the write may have succeeded.

@@ -170,7 +170,7 @@ async fn run_transaction(
     let outcome = match request.decide(&context, now) {
         BatchDecision::Return(outcome) => outcome,
         BatchDecision::Make(batch, left) => {
-            put(&mut transaction, &batch, &last, now).await?;
+            insert_batch(&mut transaction, &batch, &last, now).await?;
             BatchOutcome::Done { batch, left }
         }
     };
@@ -195,8 +195,9 @@ async fn read_context(
         .fetch_all(&mut *connection)
         .await?;
     let batches: Vec<_> = batches.into_iter().map(Arc::new).collect();
-    let find = |matches: &dyn Fn(&FloodBatch) -> bool| batches.iter().find(|batch| matches(batch)).cloned();
-    let undone = find(&|batch| Some(batch.number) == number_to_undo);
+    let find_batch =
+        |matches: &dyn Fn(&FloodBatch) -> bool| batches.iter().find(|batch| matches(batch)).cloned();
+    let undone = find_batch(&|batch| Some(batch.number) == number_to_undo);
     let areas: Vec<_> = match (&request.changes, &undone) {
         (BatchOperation::Set(changes), _) => {
             changes.iter().map(|change| column(change.area.number())).collect()
@@ -217,17 +218,18 @@ async fn read_context(
         newest_batch: newest_batch.map(number).transpose()?,
         areas,
         repeated: request.request.and_then(|key| {
-            find(&|batch| {
-                batch.by.subject == request.by.subject && batch.request.is_some_and(|it| it.id == key.id)
+            find_batch(&|batch| {
+                batch.by.subject == request.by.subject
+                    && batch.request.is_some_and(|stored| stored.id == key.id)
             })
         }),
-        undo: find(&|batch| batch.undoes.is_some() && batch.undoes == number_to_undo),
+        undo: find_batch(&|batch| batch.undoes.is_some() && batch.undoes == number_to_undo),
         undone,
     };
     Ok((context, last))
 }
 
-async fn put(
+async fn insert_batch(
     connection: &mut PgConnection,
     batch: &FloodBatch,
     last: &LastEntries,

@@ -296,11 +296,13 @@ impl FloodStore for PostgresStore {
         query: &EntryQuery,
     ) -> Result<Versioned<Vec<(AreaId, Vec<LogEntry>)>>, StoreError> {
         let EntryQuery { selector, area, from, until } = query;
-        let ranged = |sql: &'static str| sqlx::query_as(sql).bind(moment(*from)).bind(moment(*until));
+        let bind_period = |sql: &'static str| sqlx::query_as(sql).bind(moment(*from)).bind(moment(*until));
         let statement = match area {
-            Some(area) => ranged(ENTRIES_OF_AREA).bind(column(area.number())),
-            None if selector.is_everything() => ranged(ENTRIES),
-            None => ranged(ENTRIES_OF_SELECTION).bind(selector.city.clone()).bind(selector.region.clone()),
+            Some(area) => bind_period(ENTRIES_OF_AREA).bind(column(area.number())),
+            None if selector.is_everything() => bind_period(ENTRIES),
+            None => {
+                bind_period(ENTRIES_OF_SELECTION).bind(selector.city.clone()).bind(selector.region.clone())
+            }
         };
         let entries =
             versioned(self.connections.read(statement).await?, |row: EntryRow| Ok((row.area, row.entry)))?;

@@ -120,12 +120,17 @@ impl Receiver {
     }
 
     fn keys(&self) -> Vec<u64> {
-        self.requests().iter().filter(|got| got.body["type"] == "report").map(ReceivedRequest::key).collect()
+        self.requests()
+            .iter()
+            .filter(|request| request.body["type"] == "report")
+            .map(ReceivedRequest::key)
+            .collect()
     }
 
     fn entries(&self, list: &str) -> Vec<Value> {
-        let entries = |got: &ReceivedRequest| got.body["data"][list].as_array().cloned().unwrap_or_default();
-        self.requests().iter().flat_map(entries).collect()
+        let sent_entries =
+            |request: &ReceivedRequest| request.body["data"][list].as_array().cloned().unwrap_or_default();
+        self.requests().iter().flat_map(sent_entries).collect()
     }
 
     fn states(&self, list: &str) -> Vec<(String, Value)> {

@@ -85,11 +85,11 @@ impl Worker {
     fn entries(&self, mut entries: Vec<&Entry>, now: Timestamp) -> Action {
         entries.sort_by_key(|entry| entry.order());
         let oldest = now.saturating_sub(self.settings.max_age);
-        let old: Vec<_> =
+        let expired: Vec<_> =
             entries.iter().take_while(|entry| entry.at < oldest).map(|entry| entry.ack()).collect();
-        if !old.is_empty() || entries.is_empty() {
-            let count = old.len() as u64;
-            return Action::Acknowledge(Ack::Entries(old), count);
+        if !expired.is_empty() || entries.is_empty() {
+            let count = expired.len() as u64;
+            return Action::Acknowledge(Ack::Entries(expired), count);
         }
         entries.truncate(if self.settings.event == EventKind::Source { 1 } else { MAX_AREAS });
         loop {

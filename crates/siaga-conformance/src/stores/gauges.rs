@@ -14,10 +14,10 @@ fn last(hours: u64) -> GaugeQuery {
 
 async fn levels(store: &dyn Store, query: &GaugeQuery) -> Vec<(String, Vec<f64>)> {
     let layer = store.gauges(query).await.unwrap().value;
-    let levels = |observed: &siaga::model::ObservedGauge| {
+    let observed_levels = |observed: &siaga::model::ObservedGauge| {
         observed.observations.iter().map(|reading| reading.level).collect()
     };
-    layer.0.iter().map(|observed| (observed.gauge.id.clone(), levels(observed))).collect()
+    layer.0.iter().map(|observed| (observed.gauge.id.clone(), observed_levels(observed))).collect()
 }
 
 fn expect(gauges: &[(&str, &[f64])]) -> Vec<(String, Vec<f64>)> {

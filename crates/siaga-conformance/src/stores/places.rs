@@ -7,7 +7,7 @@ use siaga::stores::Store;
 
 async fn names(store: &dyn Store, selector: &AreaSelector, kind: Option<InfrastructureKind>) -> Vec<String> {
     let layer = store.places().await.unwrap().value.infrastructure_layer(selector, kind);
-    layer.0.iter().map(|of| of.name.clone()).collect()
+    layer.0.iter().map(|piece| piece.name.clone()).collect()
 }
 
 pub async fn infrastructure_is_listed_by_kind_then_name(fresh: &dyn FreshStore) {
@@ -31,8 +31,8 @@ pub async fn infrastructure_is_selected_by_kind_and_province(fresh: &dyn FreshSt
 pub async fn infrastructure_without_an_identifier_gets_one(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let places = store.places().await.unwrap().value;
-    let ids: Vec<_> = places.infrastructure().iter().map(|of| of.id.as_str()).collect();
-    let expected: Vec<_> = fixture::places().infrastructure().iter().map(|of| of.id.clone()).collect();
+    let ids: Vec<_> = places.infrastructure().iter().map(|piece| piece.id.as_str()).collect();
+    let expected: Vec<_> = fixture::places().infrastructure().iter().map(|piece| piece.id.clone()).collect();
     assert_eq!(ids, expected);
     assert_eq!(ids[2], "P-17");
     assert!([0, 1, 3].iter().all(|index| ids[*index].len() == 16), "{ids:?}");

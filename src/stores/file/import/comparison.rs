@@ -70,15 +70,15 @@ impl Comparison {
 
     /// Returns the counts after the import. New places also increase the revisions of floods and reports, which contain places.
     fn updated(&self, counts: Counts) -> Counts {
-        let next = |revision: Revision, by: &[Part]| {
+        let next_revision = |revision: Revision, by: &[Part]| {
             Revision(revision.0 + u64::from(by.iter().any(|part| self.changed.contains(part))))
         };
         let mut updated = counts;
         updated.commits = counts.commits.wrapping_add(1);
-        updated.revisions.places = next(counts.revisions.places, &[Part::Places]);
-        updated.revisions.floods = next(counts.revisions.floods, &[Part::Places, Part::Floods]);
-        updated.revisions.reports = next(counts.revisions.reports, &[Part::Places, Part::Reports]);
-        updated.revisions.gauges = next(counts.revisions.gauges, &[Part::Gauges]);
+        updated.revisions.places = next_revision(counts.revisions.places, &[Part::Places]);
+        updated.revisions.floods = next_revision(counts.revisions.floods, &[Part::Places, Part::Floods]);
+        updated.revisions.reports = next_revision(counts.revisions.reports, &[Part::Places, Part::Reports]);
+        updated.revisions.gauges = next_revision(counts.revisions.gauges, &[Part::Gauges]);
         updated
     }
 

@@ -287,12 +287,12 @@ impl ModerationStore for LocalStore {
         let write = self.write(move |state, rows, now| {
             let moves = &mut state.reports.get_mut_untracked().moves;
             // If the target has changed during the move, the photo stays queued.
-            let left = moves.remove(&photo).filter(|pending| pending.to != to);
-            let left = left.map(|pending| PendingMove { due: now, ..pending });
-            if let Some(left) = left {
-                moves.put(&photo, left);
+            let still_queued = moves.remove(&photo).filter(|pending| pending.to != to);
+            let still_queued = still_queued.map(|pending| PendingMove { due: now, ..pending });
+            if let Some(pending) = still_queued {
+                moves.put(&photo, pending);
             }
-            rows.add(|| [Row::PhotoMove(photo, left)]);
+            rows.add(|| [Row::PhotoMove(photo, still_queued)]);
             Ok(())
         });
         write.await

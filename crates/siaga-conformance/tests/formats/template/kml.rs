@@ -14,7 +14,7 @@ fn every_area_is_a_polygon_in_the_style_of_its_state() {
     assert!(kml.contains("<styleUrl>#Moderate</styleUrl>") && kml.contains("<Style id=\"Severe\">"), "{kml}");
     assert_eq!(kml.matches("<innerBoundaryIs>").count(), 1);
     // Area 10 has no name and two parts.
-    let of_10 = kml.split("<Placemark>").find(|of| of.contains("<name>PULAU</name>")).unwrap();
+    let of_10 = kml.split("<Placemark>").find(|placemark| placemark.contains("<name>PULAU</name>")).unwrap();
     assert_eq!(of_10.matches("<Polygon>").count(), 2);
 }
 
