@@ -98,8 +98,8 @@ impl Siaga {
             };
             let deadline = select! {
                 // `launch` ends by itself only if the server is not serving yet, or no connection is open.
-                done = &mut launch => {
-                    launch_result(done)?;
+                outcome = &mut launch => {
+                    launch_result(outcome)?;
                     Instant::now()
                 }
                 deadline = stopped => deadline,

@@ -97,11 +97,12 @@ impl<C: Clock + Clone> Quotas<C> {
         }
     }
 
-    /// Counts a request against the fuse of its address: the hard limit per second, which applies with and without a credential.
+    /// Counts a request against the hard limit of its address per second (`fuse_per_second`), which applies with and without a
+    /// credential.
     ///
     /// # Errors
     ///
-    /// [`TooMany`] if the fuse is used up.
+    /// [`TooMany`] if the request exceeds the hard limit.
     pub fn check_hard_limit(&self, address: IpAddr) -> Result<(), TooMany> {
         let counts = self.counts.load();
         counts.hard_limit.as_ref().map_or(Ok(()), |limiter| limiter.count(&address.into()).map(drop))
