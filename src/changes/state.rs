@@ -277,9 +277,9 @@ impl State {
         let selected =
             areas.filter(move |(area, version)| version.read >= from && query.selector.matches(area));
         selected.map(|(area, AreaVersion { status, .. })| {
-            let high_enough =
+            let is_high_enough =
                 |current: &CurrentState| query.minimum_state.is_none_or(|minimum| current.state >= minimum);
-            let current = status.current().filter(high_enough);
+            let current = status.current().filter(is_high_enough);
             AreaState {
                 area_id: area.id,
                 state: current.map(|current| current.state),
