@@ -50,7 +50,7 @@ pub(super) struct AreaText {
 struct Offsets {
     start: usize,
     /// Where the area's last properties begin.
-    identity: usize,
+    identity_end: usize,
 }
 
 impl AreaText {
@@ -74,7 +74,7 @@ impl AreaText {
         let start = text.len();
         before(text);
         append_identity(area, text)?;
-        self.offsets.push(Offsets { start, identity: text.len() });
+        self.offsets.push(Offsets { start, identity_end: text.len() });
         text.extend_from_slice(&self.dry);
         after(text);
         Ok(())
@@ -97,9 +97,9 @@ impl AreaText {
         let mut done = 0;
         for (offsets, last) in self.offsets.iter().zip(all) {
             if !matches!(last, TrailingProperties::State(FloodCondition(FloodStatus::NEVER_FLOODED))) {
-                out.extend_from_slice(&self.text[done..offsets.identity]);
+                out.extend_from_slice(&self.text[done..offsets.identity_end]);
                 last.append(out)?;
-                done = offsets.identity + self.dry.len();
+                done = offsets.identity_end + self.dry.len();
             }
         }
         out.extend_from_slice(&self.text[done..]);
@@ -113,8 +113,8 @@ impl AreaText {
         last: TrailingProperties,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
-        let Offsets { start, identity } = self.offsets[index];
-        out.extend_from_slice(&self.text[start..identity]);
+        let Offsets { start, identity_end } = self.offsets[index];
+        out.extend_from_slice(&self.text[start..identity_end]);
         match last {
             TrailingProperties::State(FloodCondition(FloodStatus::NEVER_FLOODED)) => {
                 out.extend_from_slice(&self.dry);

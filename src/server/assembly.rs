@@ -271,12 +271,16 @@ fn temporary_key(config: &mut Config) -> Result<Secret, RandomUnavailable> {
     Ok(key)
 }
 
-/// Returns the routes outside the base path. Each mount path without a route of its own redirects to the front page.
+/// Returns the routes outside the base path. Unless the interface has a route `/`, each mount path except `/` redirects to the
+/// front page.
 fn root_routes(config: &Config, routes: &[Route]) -> Vec<Route> {
     let mut at_root = routes::operator_routes(config.metrics.enabled);
     at_root.extend(pages::routes(config.desk.enabled));
-    let is_taken = |path: &str| path == "/" || routes.iter().any(|route| route.uri.path() == "/");
-    at_root.extend(config.mount_paths().filter(|path| !is_taken(path)).map(redirect_to_front));
+    // Routes are relative to every mount path.
+    let has_front = routes.iter().any(|route| route.uri.path() == "/");
+    if !has_front {
+        at_root.extend(config.mount_paths().filter(|path| *path != "/").map(redirect_to_front));
+    }
     with_request_ids(at_root)
 }
 

@@ -39,7 +39,7 @@ impl<'r, T: FromRow<'r, PgRow>> FromRow<'r, PgRow> for WithNext<T> {
 
 pub(super) fn split_next<T>(rows: Vec<WithNext<T>>) -> (Vec<AtRevision<T>>, Option<Timestamp>) {
     let next = rows.first().and_then(|row| row.next).map(Timestamp::from);
-    (rows.into_iter().map(|split_next| split_next.row).collect(), next)
+    (rows.into_iter().map(|with_next| with_next.row).collect(), next)
 }
 
 pub(super) fn revision(column: i64) -> Revision {

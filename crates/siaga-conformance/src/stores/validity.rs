@@ -171,10 +171,10 @@ pub async fn a_result_about_the_past_stays_valid(fresh: &dyn FreshStore) {
 pub async fn an_empty_result_is_valid_until_a_report_appears(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     publish_ahead(&*store, 5).await;
-    let never = Window::Last(Duration::ZERO);
-    let end = validity_end(&clock, async || reports(&*store, never).await).await;
+    let this_moment = Window::Last(Duration::ZERO);
+    let end = validity_end(&clock, async || reports(&*store, this_moment).await).await;
     assert_eq!(end, now().saturating_add(minutes(5)));
     // The window contains the report only during the millisecond of its creation time.
-    let end = validity_end(&clock, async || reports(&*store, never).await).await;
+    let end = validity_end(&clock, async || reports(&*store, this_moment).await).await;
     assert_eq!(end, now().saturating_add(minutes(5)).saturating_add(MILLISECOND));
 }

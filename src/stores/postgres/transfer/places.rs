@@ -53,7 +53,8 @@ impl PlaceTarget for Transaction {
         if any.is_empty() {
             return Ok(Vec::new());
         }
-        // A session that waits for this lock sees the area either removed or unchanged.
+        // Until the import ends, no other session can set a state. A session that waited then finds each extra area either
+        // removed or unchanged.
         self.lock(LOCK_STATES)?;
         self.rows(sqlx::query_as(OTHERS).bind(&areas))
     }
