@@ -12,8 +12,8 @@ const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
 
 pub(super) struct Limiter<C: Clock> {
-    rate_limiter: RateLimiter<Client, BoundedCounters, C, StateInformationMiddleware>,
-    /// The counters inside `rate_limiter`, for refunds.
+    governor: RateLimiter<Client, BoundedCounters, C, StateInformationMiddleware>,
+    /// The counters inside `governor`, for refunds.
     counters: BoundedCounters,
     limit: u32,
     refill_interval: Duration,
@@ -38,7 +38,7 @@ impl<C: Clock + Clone> Limiter<C> {
     fn new(quota: Quota, clock: &C) -> Self {
         let counters = BoundedCounters::default();
         Self {
-            rate_limiter: RateLimiter::new(quota, counters.clone(), clock.clone()),
+            governor: RateLimiter::new(quota, counters.clone(), clock.clone()),
             counters,
             limit: quota.burst_size().get(),
             refill_interval: quota.replenish_interval(),
@@ -46,7 +46,7 @@ impl<C: Clock + Clone> Limiter<C> {
     }
 
     pub(super) fn count(&self, client: &Client) -> Result<QuotaState, TooMany> {
-        self.rate_limiter
+        self.governor
             .check_key(client)
             .map(|state| self.quota_state(&state))
             .map_err(|until| self.too_many(&until, 1))
@@ -61,7 +61,7 @@ impl<C: Clock + Clone> Limiter<C> {
     ) -> Result<Option<QuotaState>, TooMany> {
         let [before, requests] = [before, requests].map(|requests| requests.min(self.limit / 2));
         let Some(requests) = NonZeroU32::new(requests.saturating_sub(before)) else { return Ok(None) };
-        match self.rate_limiter.check_key_n(client, requests) {
+        match self.governor.check_key_n(client, requests) {
             Ok(Ok(state)) => Ok(Some(self.quota_state(&state))),
             Ok(Err(until)) => Err(self.too_many(&until, requests.get())),
             Err(InsufficientCapacity(_)) => Ok(None),
@@ -79,17 +79,17 @@ impl<C: Clock + Clone> Limiter<C> {
     }
 
     fn too_many(&self, until: &NotUntil<C::Instant>, requests: u32) -> TooMany {
-        let retry_after = until.wait_time_from(self.rate_limiter.clock().now());
+        let retry_after = until.wait_time_from(self.governor.clock().now());
         let reset = retry_after + self.refill_interval.saturating_mul(self.limit - requests);
         TooMany { quota: QuotaState { limit: self.limit, remaining: requests - 1, reset }, retry_after }
     }
 
     pub(super) fn sweep(&self) {
-        self.rate_limiter.retain_recent();
-        self.rate_limiter.shrink_to_fit();
+        self.governor.retain_recent();
+        self.governor.shrink_to_fit();
     }
 
     pub(super) fn client_count(&self) -> usize {
-        self.rate_limiter.len()
+        self.governor.len()
     }
 }
