@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "few test targets use all of it")]
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
@@ -32,8 +32,19 @@ struct State {
     /// The number of connections so far, and how many of the first are stalled for good.
     count: usize,
     abandoned: usize,
+    cut_point: Option<CutPoint>,
     /// Both ends of all connections, for `cut`.
     ends: Vec<TcpStream>,
+}
+
+/// A message of PostgreSQL's protocol at which all connections are closed, once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CutPoint {
+    pub(crate) to_target: bool,
+    /// Which message in this direction, of all connections together.
+    pub(crate) number: usize,
+    /// Whether this message still arrives.
+    pub(crate) arrives: bool,
 }
 
 impl Proxy {
@@ -83,6 +94,16 @@ impl Proxy {
         self.link.changed.notify_all();
     }
 
+    /// Sets or removes the point of the next cut.
+    pub(crate) fn cut_at(&self, point: Option<CutPoint>) {
+        self.link.state.lock().unwrap().cut_point = point;
+    }
+
+    /// Whether the point of the next cut is not reached yet.
+    pub(crate) fn has_cut_point(&self) -> bool {
+        self.link.state.lock().unwrap().cut_point.is_some()
+    }
+
     /// Stalls all connections.
     pub(crate) fn stall(&self) {
         self.stall_matching("");
@@ -126,25 +147,61 @@ impl Link {
         let (mut responses, mut asker) = (server.try_clone().unwrap(), client.try_clone().unwrap());
         let name = String::from_utf8_lossy(&beginning).into_owned();
         thread::scope(|scope| {
-            scope.spawn(|| self.pass(false, [&mut responses, &mut asker], number, &name));
+            let answers = Messages { head: Vec::new(), head_length: 5, rest: 0 };
+            scope.spawn(|| self.pass([&mut responses, &mut asker], (number, &name), false, answers));
             self.wait(number, &name);
-            (self.look)(true, &mut beginning);
-            if server.write_all(&beginning).is_ok() {
-                self.pass(true, [&mut client, &mut server], number, &name);
+            let mut requests = Messages { head: Vec::new(), head_length: 4, rest: 0 };
+            if self.forward(&mut server, &mut beginning, true, &mut requests).is_ok() {
+                self.pass([&mut client, &mut server], (number, &name), true, requests);
             }
         });
     }
 
-    fn pass(&self, to_target: bool, [from, to]: [&mut TcpStream; 2], number: usize, name: &str) {
+    fn pass(
+        &self,
+        [from, to]: [&mut TcpStream; 2],
+        (number, name): (usize, &str),
+        to_target: bool,
+        mut messages: Messages,
+    ) {
         let mut bytes = [0; 16 * 1024];
         while let Ok(length @ 1..) = from.read(&mut bytes) {
             self.wait(number, name);
-            (self.look)(to_target, &mut bytes[..length]);
-            if to.write_all(&bytes[..length]).is_err() {
+            if self.forward(to, &mut bytes[..length], to_target, &mut messages).is_err() {
                 break;
             }
         }
         let _ = to.shutdown(Shutdown::Both);
+    }
+
+    fn forward(
+        &self,
+        to: &mut TcpStream,
+        bytes: &mut [u8],
+        to_target: bool,
+        messages: &mut Messages,
+    ) -> io::Result<()> {
+        (self.look)(to_target, bytes);
+        let ends = messages.ends(bytes);
+        let Some(length) = self.cut_length(to_target, &ends) else { return to.write_all(bytes) };
+        let _ = to.write_all(&bytes[..length]);
+        for end in self.state.lock().unwrap().ends.drain(..) {
+            let _ = end.shutdown(Shutdown::Both);
+        }
+        Err(io::ErrorKind::ConnectionAborted.into())
+    }
+
+    /// Counts messages; returns how many bytes to forward before the cut if one of them is the point of the cut.
+    fn cut_length(&self, to_target: bool, ends: &[usize]) -> Option<usize> {
+        let mut state = self.state.lock().unwrap();
+        let point = state.cut_point.as_mut().filter(|point| point.to_target == to_target)?;
+        if point.number > ends.len() {
+            point.number -= ends.len();
+            return None;
+        }
+        let last = if point.arrives { point.number } else { point.number - 1 };
+        state.cut_point = None;
+        Some(last.checked_sub(1).map_or(0, |last| ends[last]))
     }
 
     /// Waits while the connection with these first bytes is stalled.
@@ -156,5 +213,37 @@ impl Link {
         while !state.is_cut && is_stalled(&state) {
             state = self.changed.wait(state).unwrap();
         }
+    }
+}
+
+/// Finds the messages of PostgreSQL's protocol in one direction of a connection: each has a type, which the first one of a client
+/// lacks, and a length.
+struct Messages {
+    head: Vec<u8>,
+    head_length: usize,
+    rest: usize,
+}
+
+impl Messages {
+    /// Returns where messages end in the next bytes.
+    fn ends(&mut self, bytes: &[u8]) -> Vec<usize> {
+        let (mut ends, mut at) = (Vec::new(), 0);
+        while at < bytes.len() {
+            if self.head.len() < self.head_length {
+                self.head.push(bytes[at]);
+                at += 1;
+                let Some(length) = self.head.get(self.head_length - 4..self.head_length) else { continue };
+                let length = u32::from_be_bytes(length.try_into().unwrap());
+                self.rest = (length as usize).saturating_sub(4);
+            } else {
+                let part = self.rest.min(bytes.len() - at);
+                (self.rest, at) = (self.rest - part, at + part);
+            }
+            if self.rest == 0 {
+                ends.push(at);
+                (self.head, self.head_length) = (Vec::new(), 5);
+            }
+        }
+        ends
     }
 }

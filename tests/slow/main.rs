@@ -12,6 +12,8 @@ use common::{
 mod crashes;
 mod edge;
 mod erasure;
+#[cfg(target_os = "linux")]
+mod failing_writes;
 mod failover;
 mod file_log;
 mod history;
