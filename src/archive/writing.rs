@@ -65,11 +65,12 @@ impl Archive {
             return Err("the folder has an archive already".into());
         }
         self.read_log_once().await?;
-        self.write_areas(None).await?;
         let months = self.months_with_data(Month::containing(self.clock.now())).await?;
         for month in &months {
             self.write_month(*month).await?;
         }
+        // Last, because their description marks the archive as complete. Without it, a failed write can be repeated.
+        self.write_areas(None).await?;
         Ok(months.len())
     }
 
@@ -157,7 +158,11 @@ impl Archive {
         let (folder, old) = (self.month_folder(month), part_folder.with_extension("old"));
         // An error is ignored: either there is no older folder, or the next rename fails too.
         drop(fs::rename(&folder, &old));
-        fs::rename(part_folder, folder)?;
+        if let Err(error) = fs::rename(part_folder, &folder) {
+            // Put the older folder back, if there is one: the next try can be an hour away.
+            drop(fs::rename(old, folder));
+            return Err(error.into());
+        }
         drop(fs::remove_dir_all(old));
         Ok(())
     }
