@@ -1,7 +1,7 @@
 //! The months of the public archive, by a server with its files and by the command on each store.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chrono::{Datelike, Months, NaiveTime, Utc};
 use serde_json::{Value, json};
@@ -44,13 +44,6 @@ fn reports(month: &Path) -> Option<u64> {
     reports
 }
 
-/// The files of writes that were not completed.
-fn left(folder: &Path) -> Vec<String> {
-    let names = fs::read_dir(folder).into_iter().flatten();
-    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    names.filter(|name| name.starts_with('.')).collect()
-}
-
 /// A server replaces the last month, which has a new report.
 pub(super) struct Replacement;
 
@@ -60,6 +53,8 @@ impl Operation for Replacement {
     const ADAPT: fn(ServiceConfig, &Path) -> ServiceConfig =
         |config, folder| config.with("SIAGA_ARCHIVE__FOLDER", folder.join("archive").to_str().unwrap());
     const ONLY_ARCHIVE: bool = true;
+    // The next try is by a new server anyway.
+    const KILLS: bool = false;
 
     fn prepare(&self, site: &mut Site, number: usize) -> usize {
         if number == 1 {
@@ -89,23 +84,24 @@ impl Operation for Replacement {
 pub(super) struct Export;
 
 impl Operation for Export {
-    type Subject = String;
+    type Subject = PathBuf;
 
-    fn prepare(&self, site: &mut Site, number: usize) -> String {
+    const ONLY_ARCHIVE: bool = true;
+
+    fn prepare(&self, site: &mut Site, number: usize) -> PathBuf {
         post(site, number);
-        format!("archive/{number}")
+        site.folder.path().join("archive").join(number.to_string())
     }
 
-    fn attempt(&self, site: &mut Site, name: &String) -> bool {
-        let folder = site.folder.path().join(name);
-        site.run(&["export", "--public", folder.to_str().unwrap()]).is_ok()
+    fn attempt(&self, site: &mut Site, folder: &PathBuf) -> bool {
+        let written = site.run(&["export", "--public", folder.to_str().unwrap()]);
+        written.map_or_else(|error| error.ends_with("the folder has an archive already"), |_| true)
     }
 
-    /// A failed command may leave some of the archive; one that succeeds leaves all of it, and nothing else.
-    fn parts(&self, site: &Site, name: &String) -> Vec<bool> {
-        let folder = site.folder.path().join(name);
-        let is_written =
-            reports(&folder.join(last_month().0)).is_some() && folder.join("areas.geojson").exists();
-        vec![is_written && left(&folder).is_empty()]
+    /// The areas are described last. Until then, a month can be there.
+    fn parts(&self, _: &Site, folder: &PathBuf) -> Vec<bool> {
+        let is_described = folder.join("datapackage.json").exists();
+        assert!(!is_described || reports(&folder.join(last_month().0)).is_some(), "a month is missing");
+        vec![is_described]
     }
 }

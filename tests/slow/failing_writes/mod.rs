@@ -13,7 +13,7 @@ mod webhooks;
 
 use std::fmt::Debug;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use self::archive::{Export, Replacement};
 use self::floods::{Batch, Import};
@@ -27,10 +27,10 @@ use crate::service_config::ServiceConfig;
 
 /// The first writes fail, and then every `STEP`th.
 const ALL_OF: usize = 40;
-const STEP: u64 = 9;
+const STEP: u64 = 25;
 const SEED: u64 = 2016;
-/// Limit for effects: the lease of a photo is 30 s.
-const SOON: Duration = Duration::from_secs(45);
+/// Limit for effects: the lease of a photo is 30 s, and there may be several.
+const SOON: Duration = Duration::from_secs(60);
 
 /// An operation that writes.
 trait Operation {
@@ -52,44 +52,42 @@ trait Operation {
 
     /// Whether each part of the effect is stored. All parts soon are, or none is.
     fn parts(&self, site: &Site, subject: &Self::Subject) -> Vec<bool>;
-}
 
-fn is_whole(parts: &[bool], acknowledged: bool) -> bool {
-    parts.iter().all(|part| *part) || !acknowledged && !parts.contains(&true)
+    /// Whether everything that follows from it has happened, such as the removal of a photo: looked at after all faults.
+    fn has_settled(&self, _: &Site, _: &Self::Subject) -> bool {
+        true
+    }
 }
 
 fn every_write_fails_once<O: Operation>(operation: &O, mut site: Site) {
-    let (mut dice, mut count) = (Dice(SEED), 0);
+    let (mut dice, mut all, begun) = (Dice(SEED), Vec::new(), Instant::now());
     for pass in 0..2 {
-        let mut done: Vec<O::Subject> = Vec::new();
-        let (mut number, begun) = (1, std::time::Instant::now());
+        let (mut number, mut unchecked) = (1, 0);
         loop {
-            count += 1;
             let way = 2 * pass + number % 2;
-            let case = format!("write {number} fails in way {way}");
-            let subject = operation.prepare(&mut site, count);
+            let subject = operation.prepare(&mut site, all.len() + 1);
+            let case = format!("write {number} fails in way {way}: {subject:?}");
             site.arm(number, way);
             let acknowledged = operation.attempt(&mut site, &subject);
             let has_failed = site.disarm();
-            assert!(acknowledged || has_failed, "{case}: {subject:?}");
+            assert!(acknowledged || has_failed, "{case}");
             let is_killed = O::KILLS && site.is_on_a_file() && (number / 2 + pass).is_multiple_of(2);
             if is_killed {
                 site.restart();
             }
-            let is_whole_soon = |site: &Site, subject: &O::Subject, acknowledged: bool| {
-                let condition = format!("{case}: acknowledged {acknowledged}, {subject:?}");
-                let parts = || operation.parts(site, subject);
-                eventually_blocking(&condition, SOON, parts, |parts| is_whole(parts, acknowledged));
-            };
-            is_whole_soon(&site, &subject, acknowledged);
+            await_whole(operation, &site, &subject, acknowledged, &case);
             let again = || operation.attempt(&mut site, &subject);
-            eventually_blocking(&format!("{case}: the next try of {subject:?}"), SOON, again, |done| *done);
-            done.push(subject);
+            eventually_blocking(&format!("the next try, {case}"), SOON, again, |done| *done);
+            await_whole(operation, &site, &subject, true, &case);
+            all.push(subject);
             if is_killed {
                 site.restart();
+                for subject in all.drain(unchecked..).collect::<Vec<_>>() {
+                    await_whole(operation, &site, &subject, true, &case);
+                    all.push(subject);
+                }
+                unchecked = all.len();
             }
-            let all = if is_killed { done.drain(..).collect() } else { vec![] };
-            all.iter().chain(done.last()).for_each(|subject| is_whole_soon(&site, subject, true));
             if !has_failed {
                 break;
             }
@@ -101,6 +99,22 @@ fn every_write_fails_once<O: Operation>(operation: &O, mut site: Site) {
         }
         println!("{}: {number} writes, {:?}", std::any::type_name::<O>(), begun.elapsed());
     }
+    let unsettled =
+        || all.iter().filter(|subject| !operation.has_settled(&site, subject)).collect::<Vec<_>>();
+    eventually_blocking("everything follows", SOON, unsettled, Vec::is_empty);
+}
+
+fn await_whole<O: Operation>(
+    operation: &O,
+    site: &Site,
+    subject: &O::Subject,
+    acknowledged: bool,
+    case: &str,
+) {
+    let parts = || operation.parts(site, subject);
+    let is_whole =
+        |parts: &Vec<bool>| parts.iter().all(|part| *part) || !acknowledged && !parts.contains(&true);
+    eventually_blocking(&format!("acknowledged: {acknowledged}, {case}"), SOON, parts, is_whole);
 }
 
 /// Defines the tests of operations.

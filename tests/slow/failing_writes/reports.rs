@@ -116,14 +116,20 @@ impl Operation for Photo {
         // 403: a photo was sent to this address.
         let is_sent = [200, 403].contains(&card.upload(site));
         let is_shown = || card.is_photo_shown(site) || site.has_failed();
-        if is_sent {
+        if is_sent && site.is_armed() {
             eventually_blocking("the photo is shown", SOON, is_shown, |shown| *shown);
         }
         is_sent
     }
 
     fn parts(&self, site: &Site, card: &Card) -> Vec<bool> {
-        vec![card.is_photo_shown(site)]
+        // It is published later, but never by half.
+        card.is_photo_public(site);
+        vec![]
+    }
+
+    fn has_settled(&self, site: &Site, card: &Card) -> bool {
+        card.is_photo_shown(site)
     }
 }
 
@@ -147,7 +153,11 @@ impl Operation for Hiding {
     }
 
     fn parts(&self, site: &Site, card: &Card) -> Vec<bool> {
-        vec![!card.is_found(site), card.listed(site).is_empty(), !card.is_photo_public(site)]
+        vec![!card.is_found(site), card.listed(site).is_empty()]
+    }
+
+    fn has_settled(&self, site: &Site, card: &Card) -> bool {
+        !card.is_photo_public(site)
     }
 }
 
@@ -163,7 +173,7 @@ impl Operation for Erasure {
     fn attempt(&self, site: &mut Site, card: &Card) -> bool {
         let is_erased = site.run(&["reports", "erase", &card.report, "--reason", "a test"]).is_ok();
         let is_gone = || !card.is_photo_public(site) || site.has_failed();
-        if is_erased {
+        if is_erased && site.is_armed() {
             eventually_blocking("the photo is gone", SOON, is_gone, |gone| *gone);
         }
         is_erased
@@ -173,5 +183,9 @@ impl Operation for Erasure {
         let found = site.status("GET", &format!("/v1/cards/{}", card.id), &Value::Null);
         let parts = Hiding.parts(site, card);
         parts.into_iter().chain([found == 404]).collect()
+    }
+
+    fn has_settled(&self, site: &Site, card: &Card) -> bool {
+        Hiding.has_settled(site, card)
     }
 }

@@ -109,6 +109,11 @@ impl Site {
         self.is_armed.set(true);
     }
 
+    /// Whether a write may fail now.
+    pub(super) fn is_armed(&self) -> bool {
+        self.is_armed.get()
+    }
+
     /// Whether the write has failed.
     pub(super) fn has_failed(&self) -> bool {
         let is_past = match &self.faults {
