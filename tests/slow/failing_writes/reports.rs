@@ -27,8 +27,7 @@ impl Card {
     fn with_report(site: &Site) -> Self {
         let card = Self::new(site);
         assert_eq!(card.send(site), 200);
-        let report =
-            site.get(&format!("/v1/cards/{}", card.id))["result"]["report_id"].as_str().unwrap().to_owned();
+        let report = site.get(&format!("/v1/cards/{}", card.id))["report_id"].as_str().unwrap().to_owned();
         let invitation = site.get(&format!("/v1/cards/{}/images", card.id));
         let upload = invitation["signedRequest"].as_str().unwrap();
         let upload = upload[upload.find("/v1/").unwrap()..].to_owned();
@@ -55,14 +54,11 @@ impl Card {
     }
 
     fn listed(&self, site: &Site) -> Vec<Value> {
-        let list = site.get("/v1/reports?geoformat=geojson&timeperiod=86400");
-        let all = list["result"]["features"].as_array().unwrap().iter();
-        let all = all.map(|feature| feature["properties"].clone());
-        all.filter(|report| report["url"] == *self.id).collect()
+        site.reports().into_iter().filter(|report| report["url"] == *self.id).collect()
     }
 
     fn is_found(&self, site: &Site) -> bool {
-        site.status("GET", &format!("/v1/reports/{}", self.report), &Value::Null) == 200
+        site.has(&format!("/v1/reports/{}", self.report))
     }
 
     /// Whether its report has the photo, whole.
@@ -99,7 +95,7 @@ impl Operation for Report {
         let listed = card.listed(site).len();
         assert!(listed < 2, "{listed} reports of a card");
         let found = site.get(&format!("/v1/cards/{}", card.id));
-        vec![listed == 1, found["result"]["received"] == true, found["result"]["report_id"].is_string()]
+        vec![listed == 1, found["received"] == true, found["report_id"].is_string()]
     }
 }
 
@@ -180,9 +176,8 @@ impl Operation for Erasure {
     }
 
     fn parts(&self, site: &Site, card: &Card) -> Vec<bool> {
-        let found = site.status("GET", &format!("/v1/cards/{}", card.id), &Value::Null);
-        let parts = Hiding.parts(site, card);
-        parts.into_iter().chain([found == 404]).collect()
+        let is_card_gone = !site.has(&format!("/v1/cards/{}", card.id));
+        [Hiding.parts(site, card), vec![is_card_gone]].concat()
     }
 
     fn has_settled(&self, site: &Site, card: &Card) -> bool {

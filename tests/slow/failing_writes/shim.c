@@ -1,4 +1,5 @@
 /* Makes one call that changes files below a folder fail, once. Preloaded into the program (LD_PRELOAD, Linux).
+ * It wraps the calls that `nm -D siaga` lists.
  *
  * FAULT_FOLDER names the folder, FAULT_CONTROL the file that the test shares with all processes: a `struct control`. */
 #define _GNU_SOURCE
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -71,11 +71,8 @@ static size_t part(size_t size) {
     }
 
 WRAP(fsync, (int file), (file), file, NULL)
-WRAP(fdatasync, (int file), (file), file, NULL)
-WRAP(ftruncate, (int file, off_t size), (file, size), file, NULL)
 WRAP(ftruncate64, (int file, off64_t size), (file, size), file, NULL)
 WRAP(rename, (const char *from, const char *to), (from, to), AT_FDCWD, to)
-WRAP(link, (const char *from, const char *to), (from, to), AT_FDCWD, to)
 WRAP(linkat, (int from, const char *old, int to, const char *new, int flags), (from, old, to, new, flags), to, new)
 WRAP(unlink, (const char *path), (path), AT_FDCWD, path)
 WRAP(unlinkat, (int parent, const char *path, int flags), (parent, path, flags), parent, path)
@@ -92,10 +89,6 @@ ssize_t pwrite64(int file, const void *bytes, size_t size, off64_t at) {
     if (!fails_at(file, NULL)) return REAL(pwrite64)(file, bytes, size, at);
     if (part(size)) (void)REAL(pwrite64)(file, bytes, part(size), at);
     return fail();
-}
-
-ssize_t pwrite(int file, const void *bytes, size_t size, off_t at) {
-    return pwrite64(file, bytes, size, at);
 }
 
 /* Its first part is half of it. */

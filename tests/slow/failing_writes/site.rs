@@ -23,17 +23,17 @@ use crate::service_config::{ServiceConfig, add_areas, file_with_areas};
 
 /// The library that makes a call fail, compiled once for all tests.
 fn shim() -> &'static Path {
-    static FOLDER: OnceLock<TempDir> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| {
+    static LIBRARY: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
+    let (_, path) = LIBRARY.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/slow/failing_writes/shim.c");
+        let path = folder.path().join("shim.so");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/slow/failing_writes/shim.c");
         let mut compiler = Command::new("cc");
-        compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o"]);
-        assert!(compiler.arg(folder.path().join("shim.so")).arg(source).status().unwrap().success());
-        folder
+        compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-Werror", source, "-o"]).arg(&path);
+        assert!(compiler.status().unwrap().success());
+        (folder, path)
     });
-    static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| folder.path().join("shim.so"))
+    path
 }
 
 enum Faults {
@@ -84,7 +84,7 @@ impl Site {
 
     fn new(config: ServiceConfig, faults: Faults, folder: TempDir, store: Box<dyn Any>) -> Self {
         // Stale responses would hide what is stored.
-        let config = config.with("SIAGA_LIMITS__STALE", "0").with("SIAGA_LIMITS__TIMEOUT", "5s");
+        let config = config.with("SIAGA_LIMITS__STALE", "0").with("SIAGA_LIMITS__TIMEOUT", "2s");
         Self {
             server: Some(config.start()),
             config,
@@ -156,21 +156,29 @@ impl Site {
         self.server = Some(self.config.start());
     }
 
-    /// Returns the status and the body of a response.
-    pub(super) fn send(&self, method: &str, target: &str, body: &Value) -> (u16, Value) {
+    /// Returns the status of a request.
+    pub(super) fn status(&self, method: &str, target: &str, body: &Value) -> u16 {
         let (status, body) = self.server().request_json(KEY, method, target, body);
         assert!([200, 403, 404, 409, 503].contains(&status), "{method} {target}: {status} {body}");
-        (status, body)
+        status
     }
 
-    pub(super) fn status(&self, method: &str, target: &str, body: &Value) -> u16 {
-        self.send(method, target, body).0
+    /// Whether something is found, once the link is back.
+    pub(super) fn has(&self, target: &str) -> bool {
+        let status = || self.status("GET", target, &Value::Null);
+        eventually_blocking(target, LONG, status, |status| [200, 404].contains(status)) == 200
     }
 
-    /// Returns the body of a read without a fault.
+    /// Returns the result of a read, which may have to wait for the link.
     pub(super) fn get(&self, target: &str) -> Value {
-        let found = || self.send("GET", target, &Value::Null);
-        eventually_blocking(target, LONG, found, |(status, _)| *status == 200).1
+        let found = || self.server().request_json(KEY, "GET", target, &Value::Null);
+        eventually_blocking(target, LONG, found, |(status, _)| *status == 200).1["result"].take()
+    }
+
+    /// The properties of all reports of the last day.
+    pub(super) fn reports(&self) -> Vec<Value> {
+        let mut all = self.get("/v1/reports?geoformat=geojson&timeperiod=86400");
+        all["features"].as_array_mut().unwrap().iter_mut().map(|report| report["properties"].take()).collect()
     }
 
     /// Runs a command of the program: its output, or the line of its error.

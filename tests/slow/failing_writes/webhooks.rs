@@ -79,9 +79,7 @@ impl Operation for Checkpoint {
     }
 
     fn parts(&self, site: &Site, (_, text): &(usize, String)) -> Vec<bool> {
-        let list = site.get("/v1/reports?geoformat=geojson&timeperiod=86400");
-        let mut all = list["result"]["features"].as_array().unwrap().iter();
-        vec![all.any(|report| report["properties"]["text"] == **text)]
+        vec![site.reports().iter().any(|report| report["text"] == **text)]
     }
 
     fn has_settled(&self, _: &Site, (_, text): &(usize, String)) -> bool {
