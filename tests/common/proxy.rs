@@ -37,7 +37,7 @@ struct State {
     ends: Vec<TcpStream>,
 }
 
-/// A message of PostgreSQL's protocol at which all connections are closed, once.
+/// A message of the protocol of `PostgreSQL` at which all connections are closed, once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CutPoint {
     pub(crate) to_target: bool,
@@ -216,8 +216,8 @@ impl Link {
     }
 }
 
-/// Finds the messages of PostgreSQL's protocol in one direction of a connection: each has a type, which the first one of a client
-/// lacks, and a length.
+/// Finds the messages of the protocol of `PostgreSQL` in one direction of a connection: each has a length, and a type before it,
+/// except the first one of a client.
 struct Messages {
     head: Vec<u8>,
     head_length: usize,
