@@ -1,5 +1,5 @@
 //! Tests that take minutes or need third-party programs: crashes, failover, long outages, soak, peak memory, the package,
-//! proxies, clients and readers. Run by `tests/all slow`; `cargo test` builds it only by its name.
+//! failing writes, proxies, clients and readers. Run by `tests/all slow`; `cargo test` builds it only by its name.
 
 #[path = "../common/mod.rs"]
 mod common;

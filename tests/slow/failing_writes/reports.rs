@@ -28,7 +28,8 @@ impl Card {
         let card = Self::new(site);
         assert_eq!(card.send(site), 200);
         let report = site.get(&format!("/v1/cards/{}", card.id))["report_id"].as_str().unwrap().to_owned();
-        let invitation = site.get(&format!("/v1/cards/{}/images", card.id));
+        let images = format!("/v1/cards/{}/images", card.id);
+        let invitation = site.server().expect_ok("GET", &images, &Value::Null);
         let upload = invitation["signedRequest"].as_str().unwrap();
         let upload = upload[upload.find("/v1/").unwrap()..].to_owned();
         Self { report, upload, ..card }
