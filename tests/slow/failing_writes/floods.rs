@@ -8,7 +8,8 @@ use super::{Operation, Site};
 use crate::running::KEY;
 use crate::service_config::request_json_with;
 
-const BATCH: std::ops::RangeInclusive<usize> = 1..=20;
+/// Few, because all batches must be on one page of the log.
+const BATCH: std::ops::RangeInclusive<usize> = 1..=8;
 
 pub(super) struct Batch;
 
