@@ -27,7 +27,7 @@ use crate::service_config::ServiceConfig;
 
 /// The first writes fail, and then every `STEP`th.
 const ALL_OF: usize = 40;
-const STEP: u64 = 25;
+const STEP: u64 = 100;
 const SEED: u64 = 2016;
 /// Limit for effects: the lease of a photo is 30 s, and there may be several.
 const SOON: Duration = Duration::from_mins(1);
