@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use rocket::fairing::{Fairing, Info, Kind};
 use rocket::tokio::sync::watch;
-use rocket::tokio::time::{Instant, sleep, timeout_at};
+use rocket::tokio::time::error::Elapsed;
+use rocket::tokio::time::{Instant, sleep, timeout, timeout_at};
 use rocket::tokio::{pin, select};
 use rocket::{Orbit, Rocket};
 
@@ -136,6 +137,30 @@ impl Follower {
             _ = stale.wait_for(Option::is_some) => Ok(None),
             current = self.current() => current.map(Some),
         }
+    }
+
+    /// Like [`current`](Self::current) for a client with a cursor, which may be ahead of this server. Also returns the cursor,
+    /// or `None` if it is ahead of the store. Each wait takes at most `limit`.
+    pub(crate) async fn current_since(
+        &self,
+        since: Option<Cursor>,
+        limit: Duration,
+    ) -> Result<Result<(Arc<State>, Option<Cursor>), StoreError>, Elapsed> {
+        let state = match timeout(limit, self.current()).await? {
+            Ok(state) => state,
+            Err(error) => return Ok(Err(error)),
+        };
+        let Some(ahead) = since.filter(|since| state.is_behind(*since)) else {
+            return Ok(Ok((state, since)));
+        };
+        let has_caught_up = timeout(limit, self.catch_up_to(ahead)).await.unwrap_or_default();
+        let current = timeout(limit, self.current()).await?;
+        Ok(current.map(|state| (state, has_caught_up.then_some(ahead))))
+    }
+
+    /// Reads the states without end.
+    pub(crate) async fn follow(self) {
+        match self.0.follow().await {}
     }
 
     /// Returns states that include every change acknowledged before the call. Fails if the store cannot return its revisions. The
@@ -310,7 +335,6 @@ impl Fairing for Follower {
     }
 
     async fn on_liftoff(&self, rocket: &Rocket<Orbit>) {
-        let inner = Arc::clone(&self.0);
-        run_in_background(rocket, async move { match inner.follow().await {} });
+        run_in_background(rocket, self.clone().follow());
     }
 }

@@ -1,5 +1,6 @@
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use chrono::Utc;
 
@@ -7,8 +8,13 @@ use super::Timestamp;
 
 /// A source of the time. Passed to everything that needs the time, so that tests can set it.
 pub trait Clock: fmt::Debug + Send + Sync + 'static {
-    /// Returns the current time.
+    /// Returns the current time. It goes back when the clock is set back.
     fn now(&self) -> Timestamp;
+
+    /// Returns a time that never goes back, to measure durations. **Default: [`Instant::now`]**
+    fn monotonic(&self) -> Instant {
+        Instant::now()
+    }
 }
 
 /// The clock of the machine.
@@ -23,23 +29,33 @@ impl Clock for SystemClock {
 
 /// A clock for tests, which stands still until it is set.
 #[derive(Debug)]
-pub struct ManualClock(Mutex<Timestamp>);
+pub struct ManualClock(Mutex<(Timestamp, Instant)>);
 
 impl ManualClock {
     /// Creates a clock that shows `now`.
     #[must_use]
     pub fn new(now: Timestamp) -> Self {
-        Self(Mutex::new(now))
+        Self(Mutex::new((now, Instant::now())))
     }
 
-    /// Sets the clock, forwards or backwards.
+    /// Sets the clock, forwards or backwards. The monotonic time advances by steps forwards.
     pub fn set(&self, now: Timestamp) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = now;
+        let mut times = self.times();
+        let (last, monotonic) = *times;
+        *times = (now, monotonic + now.saturating_duration_since(last));
+    }
+
+    fn times(&self) -> MutexGuard<'_, (Timestamp, Instant)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.times().0
+    }
+
+    fn monotonic(&self) -> Instant {
+        self.times().1
     }
 }

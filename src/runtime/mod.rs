@@ -91,6 +91,12 @@ pub(crate) async fn on_own_thread<T: Send + 'static>(
     task.await.ok().flatten()
 }
 
+/// Runs the work of [`off_thread`] in place, so that its order is the same in each run.
+#[cfg(test)]
+pub(crate) fn in_place<F: Future>(work: F) -> impl Future<Output = F::Output> {
+    OWN_THREAD.scope(CancelFlag::default(), work)
+}
+
 /// Runs a background task; drops it when the server shuts down.
 pub(crate) fn run_in_background(rocket: &Rocket<Orbit>, task: impl Future<Output = ()> + Send + 'static) {
     let shutdown = rocket.shutdown();

@@ -3,6 +3,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rocket::fairing::{Fairing, Info, Kind};
+use rocket::futures::FutureExt;
+use rocket::futures::future::BoxFuture;
 use rocket::tokio::sync::Semaphore;
 use rocket::tokio::time;
 use rocket::{Build, Orbit, Rocket};
@@ -12,9 +14,9 @@ use super::lease::Lease;
 use super::payload_template::PayloadTemplate;
 use super::resolver::SystemLookup;
 use super::statuses::WebhookStatuses;
-use super::transport::HttpClient;
+use super::transport::{HttpClient, Transport};
 use super::worker::{POLL_INTERVAL, Worker};
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, WebhookSettings};
 use crate::model::{Clock, Timestamp};
 use crate::runtime::run_in_background;
 use crate::sources::Sources;
@@ -50,6 +52,22 @@ impl Dispatcher {
         sources: &Sources,
         metrics: &Metrics,
     ) -> Result<Self, ConfigError> {
+        let http_client = |settings: &WebhookSettings| -> Result<Arc<dyn Transport>, reqwest::Error> {
+            Ok(Arc::new(HttpClient::new(settings.private, SystemLookup)?))
+        };
+        Self::with_transport(config, store, is_only_server, clock, sources, metrics, http_client)
+    }
+
+    /// Creates a dispatcher whose webhooks send with what `transport` returns.
+    pub(crate) fn with_transport(
+        config: &Config,
+        store: &Arc<dyn Store>,
+        is_only_server: bool,
+        clock: &Arc<dyn Clock>,
+        sources: &Sources,
+        metrics: &Metrics,
+        transport: impl Fn(&WebhookSettings) -> Result<Arc<dyn Transport>, reqwest::Error>,
+    ) -> Result<Self, ConfigError> {
         let invalid = |error: &dyn Error| ConfigError::new("siaga.webhooks", error);
         let lease = Lease::new(Arc::clone(store), Arc::clone(clock), is_only_server)
             .map_err(|error| invalid(&error))?;
@@ -68,7 +86,7 @@ impl Dispatcher {
         let mut workers = Vec::new();
         for (name, settings) in &config.webhooks.by_name {
             let template = PayloadTemplate::new(name, settings, config, clock.now())?;
-            let client = HttpClient::new(settings.private, SystemLookup).map_err(|error| invalid(&error))?;
+            let client = transport(settings).map_err(|error| invalid(&error))?;
             metrics.init_webhook(name);
             workers.push(Worker::new(name, settings.clone(), template, client, shared.clone()));
         }
@@ -101,6 +119,24 @@ impl Dispatcher {
 
     pub(super) fn take_workers(&self) -> Vec<Worker> {
         std::mem::take(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the endless tasks that hold the lease and send the requests. There are none without webhooks, and at the second
+    /// call.
+    pub(crate) fn take_tasks(&self) -> Vec<BoxFuture<'static, ()>> {
+        let workers = self.take_workers();
+        if workers.is_empty() {
+            return Vec::new();
+        }
+        let shared = self.shared.clone();
+        let leasing = async move {
+            loop {
+                renew_lease(&shared).await;
+                time::sleep(RENEW_INTERVAL).await;
+            }
+        };
+        let sending = workers.into_iter().map(|worker| run(worker, self.shared.clone()).boxed());
+        [leasing.boxed()].into_iter().chain(sending).collect()
     }
 }
 
@@ -141,19 +177,8 @@ impl Fairing for Dispatcher {
     }
 
     async fn on_liftoff(&self, rocket: &Rocket<Orbit>) {
-        let workers = self.take_workers();
-        if workers.is_empty() {
-            return;
-        }
-        let shared = self.shared.clone();
-        run_in_background(rocket, async move {
-            loop {
-                renew_lease(&shared).await;
-                time::sleep(RENEW_INTERVAL).await;
-            }
-        });
-        for worker in workers {
-            run_in_background(rocket, run(worker, self.shared.clone()));
+        for task in self.take_tasks() {
+            run_in_background(rocket, task);
         }
     }
 

@@ -32,6 +32,11 @@ pub(crate) use self::dispatcher::{Dispatcher, check};
 use self::lease::Lease;
 pub(crate) use self::retry::Outcome;
 pub(crate) use self::statuses::WebhookStatuses;
+#[cfg(test)]
+pub(crate) use self::{
+    payload_template::Request,
+    transport::{TIMEOUT, Transport},
+};
 use crate::model::Clock;
 use crate::model::alerts::Issuer;
 use crate::sources::Sources;

@@ -27,15 +27,15 @@ const RESERVED: [&str; 8] = [
 ];
 
 #[derive(Clone, Debug)]
-pub(super) struct Request {
-    pub(super) method: Method,
-    pub(super) url: Url,
-    pub(super) headers: HeaderMap,
-    pub(super) body: Vec<u8>,
+pub(crate) struct Request {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum PayloadError {
+pub(crate) enum PayloadError {
     #[error("the body is larger than {MAX_BODY} bytes")]
     TooLarge,
     #[error("{0}")]

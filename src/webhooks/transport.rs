@@ -12,13 +12,13 @@ use super::retry::Outcome;
 use crate::config::Method;
 use crate::telemetry::causes;
 
-pub(super) const TIMEOUT: Duration = Duration::from_secs(15);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(15);
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// How much of a response body is read, so that the connection can be reused.
 const MAX_BODY_READ: usize = 64 * 1024;
 
 #[async_trait]
-pub(super) trait Transport: Send + Sync + 'static {
+pub(crate) trait Transport: Send + Sync + 'static {
     async fn send(&self, request: Request) -> Outcome;
 }
 

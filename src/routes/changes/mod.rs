@@ -8,7 +8,7 @@ use std::time::Duration;
 use rocket::get;
 use rocket::request::Request;
 use rocket::tokio::select;
-use rocket::tokio::time::{Instant, timeout, timeout_at};
+use rocket::tokio::time::{Instant, timeout_at};
 
 use self::body::{ChangesResponse, LongPollResponse};
 use self::stream::{ChangeStream, EventStream};
@@ -164,11 +164,8 @@ impl ChangesRequest {
     /// Returns states with every change acknowledged before the call, and the cursor, which is `None` if it is ahead of the
     /// store.
     async fn current(&self, since: Option<Cursor>) -> Result<(Arc<State>, Option<Cursor>), Problem> {
-        let read_current = || timeout(self.timeout, self.follower.current());
-        let state = read_current().await.map_err(Problem::slow_store)??;
-        let Some(ahead) = since.filter(|since| state.is_behind(*since)) else { return Ok((state, since)) };
-        let reached = timeout(self.timeout, self.follower.catch_up_to(ahead)).await.unwrap_or_default();
-        Ok((read_current().await.map_err(Problem::slow_store)??, reached.then_some(ahead)))
+        let current = self.follower.current_since(since, self.timeout).await;
+        Ok(current.map_err(Problem::slow_store)??)
     }
 
     /// Reserves a stream until the permit is dropped. Fails with 429 if the client has too many streams, or 503 if the server

@@ -27,7 +27,7 @@ use super::retry::Outcome;
 use super::transport::Transport;
 use super::worker::Worker;
 use super::{Dispatcher, check, checkpoints, replay, skip_imported, update_checkpoint};
-use crate::config::{Config, EventKind, Method};
+use crate::config::{Config, EventKind, Method, WebhookSettings};
 use crate::data::folder::Dataset;
 use crate::fixture;
 use crate::model::{
@@ -172,12 +172,19 @@ impl Server {
         let shared_clock: Arc<dyn Clock> = Arc::clone(clock) as _;
         let config = config(webhooks.clone());
         let sources = Sources::new(config.sources.clone(), Arc::clone(&shared_clock));
-        let dispatcher =
-            Dispatcher::new(&config, store, is_only_server, &shared_clock, &sources, &metrics).unwrap();
-        let mut workers = dispatcher.take_workers();
-        for worker in &mut workers {
-            worker.client = Arc::new(receiver.clone());
-        }
+        let transport =
+            |_: &WebhookSettings| -> Result<Arc<dyn Transport>, _> { Ok(Arc::new(receiver.clone())) };
+        let dispatcher = Dispatcher::with_transport(
+            &config,
+            store,
+            is_only_server,
+            &shared_clock,
+            &sources,
+            &metrics,
+            transport,
+        )
+        .unwrap();
+        let workers = dispatcher.take_workers();
         Self { clock: Arc::clone(clock), dispatcher, workers, metrics, sources }
     }
 

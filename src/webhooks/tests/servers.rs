@@ -48,35 +48,6 @@ async fn the_only_server_of_a_store_continues_at_once_after_a_kill() {
 }
 
 #[rocket::async_test]
-async fn a_server_killed_while_sending_loses_nothing_and_repeats_with_the_same_identifier() {
-    let webhooks = reports_and_states();
-    let mut bench = Bench::new(webhooks.clone()).await;
-    let mut sent = Vec::new();
-    for kill in 0..20 {
-        sent.extend(bench.reports(3).await);
-        bench.set([1, 2, 5, 10, 30][kill % 5], 1 + (kill as u64 / 5) % 4).await;
-        // The receiver gets the request, but no response arrives.
-        let left = Mutex::new(kill % 4);
-        bench.receiver.respond_with(move |_| {
-            let mut left = left.lock().unwrap();
-            *left = left.checked_sub(1)?;
-            status(200)
-        });
-        assert!(bench.run(120).now_or_never().is_none(), "it waits for a response");
-        bench.receiver.respond_with(|_| status(200));
-        bench.server = bench.new_server(&webhooks);
-    }
-    bench.run(120).await;
-    let got = bench.receiver.requests();
-    let reports = got.iter().filter(|got| got.body["type"] == "report");
-    let pairs: BTreeSet<_> = reports.map(|got| (got.key(), &got.id)).collect();
-    let keys: Vec<_> = pairs.iter().map(|(key, _)| *key).collect();
-    assert_eq!(keys, sent, "a repeated report has the identifier it had");
-    assert_eq!(pairs.iter().map(|(_, id)| id).collect::<BTreeSet<_>>().len(), sent.len(), "of its own");
-    assert!(got.len() > ids(&got).len(), "something was repeated");
-}
-
-#[rocket::async_test]
 async fn status_410_disables_the_webhook_permanently() {
     let webhooks = json!({ "thanks": webhook("report", json!({})) });
     let mut bench = Bench::new(webhooks.clone()).await;

@@ -29,8 +29,7 @@ pub(super) struct Worker {
     name: String,
     settings: WebhookSettings,
     template: PayloadTemplate,
-    /// A trait object, so that tests can replace the client.
-    pub(super) client: Arc<dyn Transport>,
+    client: Arc<dyn Transport>,
     shared: Shared,
     reports: ReportReader,
     lists: ListReader,
@@ -65,13 +64,13 @@ impl Worker {
         name: &str,
         settings: WebhookSettings,
         template: PayloadTemplate,
-        client: impl Transport,
+        client: Arc<dyn Transport>,
         shared: Shared,
     ) -> Self {
         Self {
             name: name.to_owned(),
             template,
-            client: Arc::new(client),
+            client,
             reports: ReportReader::new(shared.clone(), settings.clone()),
             lists: ListReader::new(shared.clone(), settings.clone()),
             settings,
@@ -98,6 +97,7 @@ impl Worker {
             for due in dues.chain([&mut self.due]) {
                 *due = now.saturating_add(due.saturating_duration_since(self.last_step));
             }
+            self.collecting_since = None;
         }
         self.last_step = now;
         let next_poll = now.saturating_add(POLL_INTERVAL);
