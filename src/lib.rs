@@ -103,5 +103,8 @@ extern crate self as siaga;
 mod fixture;
 
 #[cfg(test)]
+mod simulation;
+
+#[cfg(test)]
 #[path = "../tests/common/eventually.rs"]
 mod eventually;
