@@ -30,7 +30,7 @@ const USUAL_DELAY: Duration = Duration::from_millis(5);
 
 /// How often and how long the store fails, for all servers.
 #[derive(Debug)]
-pub(super) struct Faults {
+pub(super) struct StoreFaults {
     pub(super) random: Arc<Random>,
     pub(super) failing_percent: u64,
     pub(super) longest_millis: u64,
@@ -38,7 +38,7 @@ pub(super) struct Faults {
     pub(super) happen: AtomicBool,
 }
 
-impl Faults {
+impl StoreFaults {
     /// Draws how often the store fails, and how long a call takes, up to `longest_millis`.
     pub(super) fn new(random: &Arc<Random>, longest_millis: u64, lags: bool) -> Self {
         Self {
@@ -58,7 +58,7 @@ pub(super) struct FaultyStore {
     pub(super) server: usize,
     pub(super) inner: Arc<dyn Store>,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) faults: Arc<Faults>,
+    pub(super) faults: Arc<StoreFaults>,
     pub(super) history: Arc<History>,
     pub(super) is_away: AtomicBool,
     seen: Mutex<HashMap<Resource, (Instant, Revision)>>,
@@ -69,7 +69,7 @@ impl FaultyStore {
         server: usize,
         inner: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
-        faults: Arc<Faults>,
+        faults: Arc<StoreFaults>,
         history: Arc<History>,
     ) -> Self {
         let (is_away, seen) = (AtomicBool::new(false), Mutex::default());
@@ -77,7 +77,7 @@ impl FaultyStore {
     }
 
     async fn fail_perhaps(&self) -> Result<(), StoreError> {
-        let Faults { random, failing_percent, longest_millis, .. } = &*self.faults;
+        let StoreFaults { random, failing_percent, longest_millis, .. } = &*self.faults;
         if !self.faults.happen.load(Ordering::Relaxed) {
             sleep(USUAL_DELAY).await;
             return Ok(());

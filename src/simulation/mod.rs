@@ -25,7 +25,7 @@ use rocket::tokio::task::{JoinSet, LocalSet};
 use rocket::tokio::time::{Instant, advance, sleep};
 
 use self::clock::SteppingClock;
-use self::faulty_store::{Faults, FaultyStore};
+use self::faulty_store::{FaultyStore, StoreFaults};
 use self::history::History;
 use self::random::Random;
 use self::reader::Reader;
@@ -101,7 +101,7 @@ fn simulate(seed: u64) -> Outcome {
         let clock = Arc::new(SteppingClock::new(Instant::now()));
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new(fixture::dataset(), Arc::clone(&clock) as _));
         let stores = vec![store; plan.servers];
-        let faults = Faults::new(&random, 1_000, plan.servers > 1 && random.has_luck(50));
+        let faults = StoreFaults::new(&random, 1_000, plan.servers > 1 && random.has_luck(50));
         World::new(plan, random, stores, clock, faults, false).simulate().await
     };
     LocalSet::new().block_on(&runtime, in_place(simulation))
@@ -115,7 +115,7 @@ async fn simulate_in_real_time(
 ) -> Vec<String> {
     let random = Arc::new(Random::new(seed));
     let plan = Plan::in_real_time(&random, stores.len());
-    let faults = Faults::new(&random, 20, false);
+    let faults = StoreFaults::new(&random, 20, false);
     World::new(plan, random, stores, clock, faults, true).simulate().await.violations
 }
 
@@ -123,7 +123,7 @@ struct World {
     plan: Plan,
     random: Arc<Random>,
     history: Arc<History>,
-    faults: Arc<Faults>,
+    faults: Arc<StoreFaults>,
     /// The store without faults.
     store: Arc<dyn Store>,
     store_clock: Arc<SteppingClock>,
@@ -142,7 +142,7 @@ impl World {
         random: Arc<Random>,
         stores: Vec<Arc<dyn Store>>,
         store_clock: Arc<SteppingClock>,
-        faults: Faults,
+        faults: StoreFaults,
         is_in_real_time: bool,
     ) -> Self {
         let store = Arc::clone(&stores[0]);
