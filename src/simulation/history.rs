@@ -166,6 +166,7 @@ impl History {
     }
 
     pub(super) fn record_lease(&self, holder: Option<usize>) {
+        self.note(format_args!("the lease is held by {holder:?}"));
         self.leases.lock().unwrap().push((Instant::now(), holder));
     }
 

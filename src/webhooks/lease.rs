@@ -70,12 +70,15 @@ impl Lease {
     pub(super) async fn acquire_or_renew(
         &self,
     ) -> Result<Option<BTreeMap<String, WebhookState>>, StoreError> {
-        let now = self.clock.monotonic();
         let own_lease = *self.state();
-        if own_lease.until.is_some_and(|until| until > now) && self.put(own_lease.version, true).await? {
+        if own_lease.until.is_some_and(|until| until > self.clock.monotonic())
+            && self.put(own_lease.version, true).await?
+        {
             return Ok(None);
         }
         let states = self.store.webhook_states().await?;
+        // After the read, which can be slow: a version was not seen before it was read.
+        let now = self.clock.monotonic();
         let stored = states.get(NAME);
         let record: Option<LeaseRecord> = stored.and_then(|stored| serde_json::from_str(&stored.text).ok());
         let version = stored.map_or(0, |stored| stored.version);

@@ -21,7 +21,7 @@ use self::keys::{Creation, Revocation};
 use self::reports::{Erasure, Hiding, Photo, Report};
 use self::site::Site;
 use self::webhooks::Checkpoint;
-use crate::batches::Dice;
+use crate::dice::Dice;
 use crate::eventually::eventually_blocking;
 use crate::service_config::ServiceConfig;
 
