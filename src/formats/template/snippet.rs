@@ -18,7 +18,8 @@ use crate::model::CancelFlag;
 const NAME: &str = "snippet";
 /// The limit of engine steps. Printing a hundred values needs far fewer.
 const STEPS: u64 = 2_000_000;
-const MAX_TIME: Duration = Duration::from_secs(1);
+/// Much more than [`STEPS`] take, because a webhook skips an event that cannot be rendered, and a machine can stall for seconds.
+const MAX_TIME: Duration = Duration::from_secs(10);
 
 /// A short template that prints a few values. It has the same filters and kinds of limits as a template format.
 #[derive(Debug)]
