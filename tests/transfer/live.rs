@@ -37,7 +37,8 @@ async fn writes_during_an_import_neither_fail_nor_get_lost() {
                 let code = u64::try_from(written % 5).unwrap();
                 let change = store.set_flood_state(write(area, (code > 0).then_some(code))).await.unwrap();
                 at.push((change.area.number().cast_signed(), change.at.to_utc()));
-                let received = store.receive_partner_report(post(NEW_POST + written * 4 + writer, 0.5, 0.5)).await;
+                let received =
+                    store.receive_partner_report(post(NEW_POST + written * 4 + writer, 0.5, 0.5)).await;
                 assert_eq!(received.unwrap(), ReceiveOutcome::Created);
                 written += 1;
             }
