@@ -48,7 +48,7 @@ struct Inner {
     state: watch::Sender<Option<Arc<State>>>,
     ticks: Ticks,
     /// When the last successful poll began: the states were current then. Initially the time of creation.
-    confirmed: watch::Sender<(Instant, Timestamp)>,
+    confirmed: watch::Sender<(std::time::Instant, Timestamp)>,
     /// The time of the last successful poll, if that was longer than [`STALE_AFTER`] ago.
     stale: watch::Sender<Option<Timestamp>>,
 }
@@ -58,7 +58,7 @@ impl Follower {
     #[must_use]
     pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, metrics: Metrics) -> Self {
         let (epoch, withdrawn) = (RandomState::new().hash_one(0), WithdrawnRevision::default());
-        let confirmed = watch::Sender::new((Instant::now(), clock.now()));
+        let confirmed = watch::Sender::new((clock.monotonic(), clock.now()));
         let (state, stale) = (watch::Sender::new(None), watch::Sender::new(None));
         let ticks = Ticks::default();
         Self(Arc::new(Inner { store, clock, metrics, withdrawn, epoch, state, ticks, confirmed, stale }))
@@ -111,12 +111,11 @@ impl Follower {
     /// so the caller must set a timeout.
     pub(crate) async fn catch_up_to(&self, cursor: Cursor) -> bool {
         let (mut states, mut confirmed) = (self.states(), self.0.confirmed.subscribe());
-        // The poll must also begin after this call, because the clock may have stepped back.
-        let (called, not_before) = (Instant::now(), self.0.clock.now().saturating_add(MAX_LAG));
+        let not_before = self.0.clock.monotonic() + MAX_LAG;
         select! {
             biased;
             _ = states.wait_for(|state| state.as_ref().is_some_and(|state| !state.is_behind(cursor))) => true,
-            _ = confirmed.wait_for(|(started, at)| *started >= called && *at >= not_before) => false,
+            _ = confirmed.wait_for(|(started, _)| *started >= not_before) => false,
         }
     }
 
@@ -185,7 +184,8 @@ impl Inner {
         let mut stale_at = Instant::now() + STALE_AFTER;
         let mut behind = None;
         loop {
-            let (started, at) = (Instant::now(), self.clock.now());
+            let started = Instant::now();
+            let confirmed = (self.clock.monotonic(), self.clock.now());
             let outcome = {
                 let look = self.poll(is_certain, &mut behind);
                 pin!(look);
@@ -202,7 +202,7 @@ impl Inner {
                 Ok(()) => {
                     is_certain = true;
                     stale_at = Instant::now() + STALE_AFTER;
-                    self.mark_current(started, at);
+                    self.mark_current(confirmed);
                     // Polls less often if a poll queries the database, but still reads changes within a second.
                     sleep((10 * started.elapsed()).clamp(MIN_POLL_INTERVAL, MAX_POLL_INTERVAL)).await;
                 }
@@ -218,8 +218,8 @@ impl Inner {
         }
     }
 
-    fn mark_current(&self, started: Instant, at: Timestamp) {
-        self.confirmed.send_replace((started, at));
+    fn mark_current(&self, confirmed: (std::time::Instant, Timestamp)) {
+        self.confirmed.send_replace(confirmed);
         if self.stale.send_if_modified(|stale| stale.take().is_some()) {
             tracing::warn!("the changes can be read again: streams are current");
         }

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use rocket::tokio::{sync, time};
 
-use crate::model::{Clock, Timestamp};
+use crate::model::Clock;
 
 /// Computes an expensive value at most once in a period, for all callers.
 ///
@@ -21,7 +21,8 @@ pub(crate) struct Throttle<V> {
 #[derive(Clone, Debug)]
 struct LastResult<V> {
     started: Instant,
-    started_at: Timestamp,
+    /// By the clock, whose monotonic time tests can set.
+    started_at: Instant,
     value: V,
 }
 
@@ -44,7 +45,7 @@ impl<V: Clone> Throttle<V> {
                 time::sleep(remaining).await;
             }
         }
-        let (started, started_at) = (Instant::now(), self.clock.now());
+        let (started, started_at) = (Instant::now(), self.clock.monotonic());
         let value = compute.await;
         *self.last() = Some(LastResult { started, started_at, value: value.clone() });
         value
@@ -56,14 +57,9 @@ impl<V: Clone> Throttle<V> {
         Some((last.value, !self.remaining(last.started_at).is_zero()))
     }
 
-    /// Returns the rest of the period; zero if the clock has stepped back.
-    fn remaining(&self, started: Timestamp) -> Duration {
-        let now = self.clock.now();
-        if now < started {
-            Duration::ZERO
-        } else {
-            self.period.saturating_sub(now.saturating_duration_since(started))
-        }
+    /// Returns the rest of the period.
+    fn remaining(&self, started_at: Instant) -> Duration {
+        self.period.saturating_sub(self.clock.monotonic().saturating_duration_since(started_at))
     }
 
     fn last(&self) -> MutexGuard<'_, Option<LastResult<V>>> {

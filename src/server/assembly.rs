@@ -36,7 +36,7 @@ use crate::sources::{ActivityRecorder, Sources};
 use crate::stores::{MeasuredStore, OpenedStore, Store};
 use crate::tasks::{DataWatch, ReportRetention, SourceWatch, StoredKeys, prepare_outlines};
 use crate::telemetry::{Metrics, RepeatSuppressor};
-use crate::webhooks::Dispatcher;
+use crate::webhooks::{Dispatcher, http_client};
 
 impl Builder {
     /// Opens the store and assembles the server.
@@ -78,8 +78,9 @@ impl Builder {
         let routes = with_request_ids(interface.into_iter().map(|described| described.route).collect());
         let fallback = unsupported_method_routes(routes.iter());
         let at_root = root_routes(&config, &routes);
+        let is_only = opener.is_exclusive();
         let mut webhooks =
-            Dispatcher::new(&config, &store, opener.is_exclusive(), &self.clock, &sources, &metrics)?;
+            Dispatcher::new(&config, &store, is_only, &self.clock, &sources, &metrics, http_client)?;
         webhooks.init_checkpoints().await;
         let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
         let default = formats.for_kind(LayerKind::Floods).next().cloned();

@@ -147,12 +147,6 @@ impl History {
         newest.filter(|newest| *newest >= from)
     }
 
-    /// Whether recorded states from a position on satisfy a condition, or not all states are recorded.
-    pub(super) fn any_from(&self, first: usize, condition: impl Fn(&States) -> bool) -> bool {
-        let recorded = self.states.lock().unwrap();
-        !self.is_complete || recorded[first..].iter().any(|recorded| condition(&recorded.states))
-    }
-
     pub(super) fn states_from(&self, first: usize) -> Vec<States> {
         self.states.lock().unwrap()[first..].iter().map(|recorded| recorded.states.clone()).collect()
     }

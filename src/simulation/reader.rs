@@ -127,8 +127,8 @@ pub(super) async fn check_alerts(history: &History, store: &Arc<FaultyStore>, cl
         let decided = shown.iter().filter(|(area, _)| !undecided.contains(area)).copied();
         decided.eq(expected)
     };
-    if !history.any_from(oldest, agree) {
-        let states = history.states_from(oldest);
+    let states = history.states_from(oldest);
+    if !states.iter().any(agree) {
         history.violate(format_args!("server {} has the alerts {shown:?} of {states:?}", store.server));
     }
 }

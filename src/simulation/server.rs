@@ -58,8 +58,7 @@ impl Server {
             Ok(Arc::new(Client { server: self.store.server, receivers: Arc::clone(receivers) }))
         };
         let mut dispatcher =
-            Dispatcher::with_transport(config, &store, is_only_server, &clock, &sources, &metrics, transport)
-                .unwrap();
+            Dispatcher::new(config, &store, is_only_server, &clock, &sources, &metrics, transport).unwrap();
         dispatcher.init_checkpoints().await;
         let follower = Follower::new(Arc::clone(&store), Arc::clone(&clock), metrics);
         let attention = Arc::new(AttentionList::new(store, clock, config.attention));

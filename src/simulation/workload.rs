@@ -146,7 +146,7 @@ impl Workload {
     }
 
     async fn send_batch(&self, store: &FaultyStore, changes: BatchOperation) {
-        let id = u128::from(self.random.next());
+        let id = u128::from(self.random.below(u64::MAX));
         let request = BatchRequest {
             changes,
             by: actor("officer"),
@@ -190,7 +190,7 @@ impl Workload {
     }
 
     async fn report(&self, store: &FaultyStore, waits: Option<WaitingOrigin>) {
-        let id: CardId = format!("{:014x}", self.random.next() >> 8).parse().unwrap();
+        let id: CardId = format!("{:014x}", self.random.below(1 << 56)).parse().unwrap();
         let [username, network, language] = ["100200300", "telegram", "id"].map(str::to_owned);
         let holder = CardHolder { username, network, language, network_data: None };
         retried(async || store.create_card_as(&id, holder.clone()).await).await;

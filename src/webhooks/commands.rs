@@ -1,16 +1,14 @@
 //! Operations of the command line on webhooks. Servers may keep running.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::checkpoint::Checkpoint;
 use super::event::Event;
 use super::lease::NAME;
 use super::payload_template::PayloadTemplate;
-use super::resolver::SystemLookup;
 use super::retry::Outcome;
-use super::transport::{HttpClient, Transport as _};
+use super::transport::http_client;
 use crate::config::{Config, ConfigError, EventKind, WebhookSettings};
 use crate::model::{AreaSelector, DisasterType, ReportKey, Timestamp};
 use crate::schema::resources::Sample;
@@ -114,9 +112,8 @@ pub(crate) async fn send_test(
 ) -> Result<Outcome, ConfigError> {
     let invalid = |reason: String| ConfigError::new(&format!("siaga.webhooks.{name}"), reason);
     let template = PayloadTemplate::new(name, settings, config, now)?;
-    let client =
-        HttpClient::new(settings.private, SystemLookup).map_err(|error| invalid(error.to_string()))?;
+    let client = http_client(settings).map_err(|error| invalid(error.to_string()))?;
     let event = Event::sample(name, settings, Sample::Plain, now);
     let request = template.render(&event, now).map_err(|error| invalid(error.to_string()))?;
-    Ok(Arc::new(client).send(request).await)
+    Ok(client.send(request).await)
 }

@@ -12,9 +12,8 @@ use rocket::{Build, Orbit, Rocket};
 use super::Shared;
 use super::lease::Lease;
 use super::payload_template::PayloadTemplate;
-use super::resolver::SystemLookup;
 use super::statuses::WebhookStatuses;
-use super::transport::{HttpClient, Transport};
+use super::transport::Transport;
 use super::worker::{POLL_INTERVAL, Worker};
 use crate::config::{Config, ConfigError, WebhookSettings};
 use crate::model::{Clock, Timestamp};
@@ -43,23 +42,8 @@ pub(crate) fn check(config: &Config, now: Timestamp) -> Result<(), ConfigError> 
 }
 
 impl Dispatcher {
-    /// Creates a dispatcher. `is_only_server`: no other server uses the store.
+    /// Creates a dispatcher. `is_only_server`: no other server uses the store. Each webhook sends with what `transport` returns.
     pub(crate) fn new(
-        config: &Config,
-        store: &Arc<dyn Store>,
-        is_only_server: bool,
-        clock: &Arc<dyn Clock>,
-        sources: &Sources,
-        metrics: &Metrics,
-    ) -> Result<Self, ConfigError> {
-        let http_client = |settings: &WebhookSettings| -> Result<Arc<dyn Transport>, reqwest::Error> {
-            Ok(Arc::new(HttpClient::new(settings.private, SystemLookup)?))
-        };
-        Self::with_transport(config, store, is_only_server, clock, sources, metrics, http_client)
-    }
-
-    /// Creates a dispatcher whose webhooks send with what `transport` returns.
-    pub(crate) fn with_transport(
         config: &Config,
         store: &Arc<dyn Store>,
         is_only_server: bool,
@@ -156,7 +140,7 @@ async fn run(mut worker: Worker, shared: Shared) {
         let pause = match worker.step().await {
             Ok(due) => {
                 is_failing = false;
-                due.saturating_duration_since(shared.clock.now()).min(POLL_INTERVAL)
+                due.saturating_duration_since(shared.clock.monotonic()).min(POLL_INTERVAL)
             }
             Err(error) => {
                 if !is_failing {

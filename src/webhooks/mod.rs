@@ -32,6 +32,7 @@ pub(crate) use self::dispatcher::{Dispatcher, check};
 use self::lease::Lease;
 pub(crate) use self::retry::Outcome;
 pub(crate) use self::statuses::WebhookStatuses;
+pub(crate) use self::transport::http_client;
 #[cfg(test)]
 pub(crate) use self::{
     payload_template::Request,

@@ -7,9 +7,9 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Client, Response, redirect};
 
 use super::payload_template::Request;
-use super::resolver::{Lookup, ReachableResolver, check_literal};
+use super::resolver::{Lookup, ReachableResolver, SystemLookup, check_literal};
 use super::retry::Outcome;
-use crate::config::Method;
+use crate::config::{Method, WebhookSettings};
 use crate::telemetry::causes;
 
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(15);
@@ -22,15 +22,20 @@ pub(crate) trait Transport: Send + Sync + 'static {
     async fn send(&self, request: Request) -> Outcome;
 }
 
+/// Creates the client of a webhook.
+pub(crate) fn http_client(settings: &WebhookSettings) -> Result<Arc<dyn Transport>, reqwest::Error> {
+    Ok(Arc::new(HttpClient::new(settings.private, SystemLookup)?))
+}
+
 /// Sends requests by HTTP. Follows no redirects, and ignores proxy settings of the environment.
-pub(super) struct HttpClient {
+struct HttpClient {
     client: Client,
     private: bool,
 }
 
 impl HttpClient {
     /// Creates a client. With `private`, it also connects by `http` and to addresses that are not globally reachable.
-    pub(super) fn new<L: Lookup>(private: bool, lookup: L) -> Result<Self, reqwest::Error> {
+    fn new<L: Lookup>(private: bool, lookup: L) -> Result<Self, reqwest::Error> {
         // `reqwest` is built without a cryptography provider. An error means that one is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
@@ -99,7 +104,6 @@ mod tests {
     use rocket::tokio::net::TcpListener;
     use rocket::tokio::time::timeout;
 
-    use super::super::resolver::SystemLookup;
     use super::*;
 
     /// A name that resolves to a public address first, then to this machine.

@@ -2,14 +2,16 @@
 
 #![allow(dead_code, reason = "few test targets use all of it")]
 
-/// A deterministic pseudo-random generator (xorshift). The seed must not be 0.
+/// A deterministic pseudo-random generator (SplitMix64). Every seed is good.
+#[derive(Debug)]
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) % limit
     }
 }

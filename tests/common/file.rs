@@ -1,7 +1,7 @@
 //! Stores in a file for tests: each test has its own file, copied from one that holds the fixture.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use figment::Figment;
@@ -22,11 +22,9 @@ pub(crate) struct StoreFile {
 }
 
 impl StoreFile {
-    /// A path without a file: on a memory disk if there is one, because each write waits for the disk.
+    /// A path without a file.
     pub(crate) fn none() -> Self {
-        let memory = Path::new("/dev/shm");
-        let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
-        Self { folder: folder.unwrap() }
+        Self { folder: memory_folder() }
     }
 
     pub(crate) async fn with_fixture() -> Self {
@@ -60,4 +58,9 @@ impl StoreFile {
     pub(crate) fn settings(&self) -> StoreSettings {
         StoreSettings::new(self.figment(), Arc::new(ManualClock::new(fixture::now())))
     }
+}
+
+/// A folder on a memory disk if there is one, because each write waits for the disk.
+pub(crate) fn memory_folder() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }

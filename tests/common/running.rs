@@ -11,6 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use siaga::auth::KeyDigest;
 use tempfile::TempDir;
 
@@ -208,4 +209,10 @@ pub(crate) fn decode_chunked(response: String) -> String {
         chunks = rest.strip_prefix("\r\n").unwrap_or_default();
     }
     whole
+}
+
+/// Returns the path of the upload address in a response about a card's images. The service does not know its port.
+pub(crate) fn upload_path(response: &Value) -> String {
+    let address = response["signedRequest"].as_str().unwrap_or_else(|| panic!("{response}"));
+    address[address.find("/v1/").unwrap()..].to_owned()
 }

@@ -13,7 +13,7 @@ use crate::fixture::block_on;
 use crate::form;
 use crate::photos::photo;
 use crate::postgres::Database;
-use crate::running::{KEY, Running, decode_chunked, request};
+use crate::running::{KEY, Running, decode_chunked, request, upload_path};
 use crate::service_config::ServiceConfig;
 
 /// Reports per route; overridden by the variable `CUTS`.
@@ -102,10 +102,10 @@ fn report_by_card(phone: &mut Phone<'_>, photo: &[u8]) -> String {
         b"Content-Type: image/jpeg\r\n\r\n",
         &[200],
     ));
-    let address = invitation["signedRequest"].as_str().unwrap().splitn(4, '/').nth(3).unwrap().to_owned();
+    let address = upload_path(&invitation);
     let head = format!("Content-Type: image/jpeg\r\nContent-Length: {}\r\n\r\n", photo.len());
     // 403: the interrupted request has arrived.
-    phone.send_until("PUT", &format!("/{address}"), &[head.as_bytes(), photo].concat(), &[200, 403]);
+    phone.send_until("PUT", &address, &[head.as_bytes(), photo].concat(), &[200, 403]);
     let report = json!({
         "disaster_type": "flood", "card_data": { "report_type": "flood", "flood_depth": 40 },
         "created_at": SystemClock.now(), "location": { "lat": -6.195, "lng": 106.805 },

@@ -12,19 +12,15 @@ use crate::eventually::{LONG, eventually_blocking};
 use crate::fixture::block_on;
 use crate::photos::{photo, picture};
 use crate::postgres::Database;
-use crate::running::{Running, request};
+use crate::running::{Running, request, upload_path};
 use crate::service_config::ServiceConfig;
 use crate::store_file::StoreFile;
 
 /// The path and query of an upload address for a card of the demo.
 fn upload_address(service: &Running, card: &str) -> String {
-    path_of(&service.request_json(service.key(), "GET", &format!("/v1/cards/{card}/images"), &Value::Null).1)
-}
-
-/// The path of an upload address: the service does not know its port.
-fn path_of(invitation: &Value) -> String {
-    let address = invitation["signedRequest"].as_str().unwrap_or_else(|| panic!("{invitation}"));
-    address[address.find("/v1/").unwrap()..].to_owned()
+    upload_path(
+        &service.request_json(service.key(), "GET", &format!("/v1/cards/{card}/images"), &Value::Null).1,
+    )
 }
 
 fn head(service: &Running, address: &str, length: usize) -> String {
@@ -136,7 +132,7 @@ fn new_upload_address(server: &Running) -> String {
                          "location": { "lat": 0.5, "lng": 0.5 } });
     server.expect_ok("PUT", &format!("/v1/cards/{card}"), &report);
     let invitation = server.expect_ok("GET", &format!("/v1/cards/{card}/images"), &json!({}));
-    path_of(&invitation)
+    upload_path(&invitation)
 }
 
 #[test]

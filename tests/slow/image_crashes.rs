@@ -21,7 +21,7 @@ use crate::eventually::eventually_blocking;
 use crate::fixture::block_on;
 use crate::port::free_port;
 use crate::postgres::Database;
-use crate::running::{KEY, Running, request};
+use crate::running::{KEY, Running, request, upload_path};
 use crate::service_config::ServiceConfig;
 
 const ROUNDS: u32 = 5;
@@ -90,8 +90,7 @@ impl Card {
         let card = server.expect_ok("GET", &format!("/v1/cards/{id}"), &Value::Null);
         let report = card["result"]["report_id"].as_str().unwrap().to_owned();
         let invitation = server.expect_ok("GET", &format!("/v1/cards/{id}/images"), &Value::Null);
-        let signed = invitation["signedRequest"].as_str().unwrap();
-        Self { id, report, upload: signed[signed.find("/v1/").unwrap()..].to_owned() }
+        Self { id, report, upload: upload_path(&invitation) }
     }
 
     /// Sends the photo with pauses; returns whether it was acknowledged.

@@ -37,7 +37,7 @@ pub struct Description {
     pub selectable: fn(&Regions) -> SelectableCodes,
     /// The source of these codes.
     pub offer: Offer,
-    /// The format of responses to requests that name no format, if it is enabled. If `None`, the configured default.
+    /// The format for requests that name none, if this format is enabled. `None`: the configured default.
     pub preferred_format: Option<&'static str>,
     /// The geometry types of the features, as GeoJSON spells them (RFC 7946 §1.4).
     pub geometries: &'static [&'static str],

@@ -10,7 +10,7 @@ mod states;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use figment::Figment;
@@ -174,16 +174,9 @@ impl Server {
         let sources = Sources::new(config.sources.clone(), Arc::clone(&shared_clock));
         let transport =
             |_: &WebhookSettings| -> Result<Arc<dyn Transport>, _> { Ok(Arc::new(receiver.clone())) };
-        let dispatcher = Dispatcher::with_transport(
-            &config,
-            store,
-            is_only_server,
-            &shared_clock,
-            &sources,
-            &metrics,
-            transport,
-        )
-        .unwrap();
+        let dispatcher =
+            Dispatcher::new(&config, store, is_only_server, &shared_clock, &sources, &metrics, transport)
+                .unwrap();
         let workers = dispatcher.take_workers();
         Self { clock: Arc::clone(clock), dispatcher, workers, metrics, sources }
     }
@@ -191,6 +184,11 @@ impl Server {
     async fn run(&mut self, duration: Duration) {
         run(&mut [self], duration).await;
     }
+}
+
+/// Returns what the clock will show at a monotonic time.
+fn time_at(clock: &ManualClock, monotonic: Instant) -> Timestamp {
+    clock.now().saturating_add(monotonic.saturating_duration_since(clock.monotonic()))
 }
 
 async fn run(servers: &mut [&mut Server], duration: Duration) {
@@ -207,7 +205,7 @@ async fn run(servers: &mut [&mut Server], duration: Duration) {
                 held = Some(now);
             }
             for worker in &mut server.workers {
-                due = due.min(worker.step().await.unwrap());
+                due = due.min(time_at(&clock, worker.step().await.unwrap()));
             }
         }
         clock.set(due.max(now.saturating_add(Duration::from_millis(1))).min(end));

@@ -74,8 +74,9 @@ impl Worker {
             return Ok(Action::Wait);
         }
         let is_late = new.iter().any(|entry| entry.at < now.saturating_sub(self.settings.max_age));
-        let collected = self.collecting_since.get_or_insert(now).saturating_add(COLLECT_FOR);
-        if self.settings.event == EventKind::State && now < collected && !is_late {
+        let monotonic = self.shared.clock.monotonic();
+        let is_collected = monotonic >= *self.collecting_since.get_or_insert(monotonic) + COLLECT_FOR;
+        if self.settings.event == EventKind::State && !is_collected && !is_late {
             return Ok(Action::Wait);
         }
         Ok(self.entries(new, now))

@@ -2,7 +2,7 @@ mod actions;
 mod pending_event;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use self::pending_event::{Candidate, PendingEvent};
 use super::Shared;
@@ -37,7 +37,7 @@ pub(super) struct Worker {
     epoch: Option<u64>,
     version: u64,
     checkpoint: Checkpoint,
-    collecting_since: Option<Timestamp>,
+    collecting_since: Option<Instant>,
     /// The oldest event that the receiver has not accepted. Later events wait for it.
     pending: Option<PendingEvent>,
     /// Events that the receiver has not accepted, although it accepted later ones. Each is retried between later events.
@@ -46,8 +46,7 @@ pub(super) struct Worker {
     failures: u32,
     /// Whether the next request is a probe, which sends the event after the pending one.
     is_probing: bool,
-    due: Timestamp,
-    last_step: Timestamp,
+    due: Instant,
 }
 
 enum Action {
@@ -68,6 +67,7 @@ impl Worker {
         shared: Shared,
     ) -> Self {
         Self {
+            due: shared.clock.monotonic(),
             name: name.to_owned(),
             template,
             client,
@@ -83,24 +83,13 @@ impl Worker {
             deferred: Vec::new(),
             failures: 0,
             is_probing: false,
-            due: Timestamp::EPOCH,
-            last_step: Timestamp::EPOCH,
         }
     }
 
     /// Reads, sends or waits, and returns when to run the next step. If the store fails, the next step repeats this step.
-    pub(super) async fn step(&mut self) -> Result<Timestamp, StoreError> {
-        let now = self.shared.clock.now();
-        if now < self.last_step {
-            // If the clock has stepped back, keep the remaining waits.
-            let dues = self.pending.iter_mut().chain(&mut self.deferred).map(|pending| &mut pending.due);
-            for due in dues.chain([&mut self.due]) {
-                *due = now.saturating_add(due.saturating_duration_since(self.last_step));
-            }
-            self.collecting_since = None;
-        }
-        self.last_step = now;
-        let next_poll = now.saturating_add(POLL_INTERVAL);
+    pub(super) async fn step(&mut self) -> Result<Instant, StoreError> {
+        let now = self.shared.clock.monotonic();
+        let next_poll = now + POLL_INTERVAL;
         let Some(epoch) = self.shared.lease.epoch() else {
             self.epoch = None;
             return Ok(next_poll);
@@ -115,7 +104,7 @@ impl Worker {
             return Ok(self.due.min(next_poll));
         }
         let webhook = self.name.clone();
-        let (candidate, action) = self.next_candidate(now).await?;
+        let (candidate, action) = self.next_candidate().await?;
         let ack = match action {
             Action::Wait => {
                 if self.pending.is_none() {
@@ -150,10 +139,10 @@ impl Worker {
                 if self.shared.lease.epoch().is_none_or(|present| present != epoch) {
                     return Ok(next_poll);
                 }
-                let started = self.shared.clock.now();
+                let started = self.shared.clock.monotonic();
                 let outcome = client.send(request).await;
                 drop(permit);
-                self.due = started.saturating_add(MIN_INTERVAL);
+                self.due = started + MIN_INTERVAL;
                 self.handle_outcome(candidate, &event, &outcome).await?;
                 return Ok(self.due.min(next_poll));
             }
@@ -166,14 +155,14 @@ impl Worker {
     /// Loads or creates the checkpoint. Without an epoch, the worker loads it again once this server holds the lease. Returns
     /// `false` if another writer has changed it.
     pub(super) async fn load_checkpoint(&mut self, epoch: Option<u64>) -> Result<bool, StoreError> {
-        let now = self.shared.clock.now();
+        let (now, due) = (self.shared.clock.now(), self.shared.clock.monotonic());
         let state = self.shared.store.webhook_states().await?.remove(&self.name);
         self.version = state.as_ref().map_or(0, |state| state.version);
         self.checkpoint = state.map(|state| Checkpoint::read(&state.text)).unwrap_or_default();
         self.reports.reset();
-        (self.pending, self.failures, self.is_probing, self.due) = (None, 0, false, now);
+        (self.pending, self.failures, self.is_probing, self.due) = (None, 0, false, due);
         let deferred = self.checkpoint.deferred_reports().map(Ack::Report);
-        self.deferred = deferred.map(|ack| PendingEvent { ack, attempts: 1, due: now }).collect();
+        self.deferred = deferred.map(|ack| PendingEvent { ack, attempts: 1, due }).collect();
         self.checkpoint.event.get_or_insert(self.settings.event);
         if !self.checkpoint.is_initialized(self.settings.event) {
             let (last, entries) = match self.settings.event {
@@ -224,7 +213,7 @@ impl Worker {
             }
             NextStep::Done => {}
             NextStep::Retry(wait) => {
-                let due = self.due.max(self.shared.clock.now().saturating_add(wait));
+                let due = self.due.max(self.shared.clock.monotonic() + wait);
                 if failures == 1 {
                     tracing::warn!(webhook, id, ?outcome, "a webhook request failed and is retried");
                 }

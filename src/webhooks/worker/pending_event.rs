@@ -1,9 +1,10 @@
 //! Handles events that the receiver has not accepted yet: chooses the next attempt, and defers events that would block others.
 
+use std::time::Instant;
+
 use super::super::event::Ack;
 use super::super::retry::Outcome;
 use super::{Action, Worker};
-use crate::model::Timestamp;
 use crate::stores::StoreError;
 use crate::telemetry::DeliveryOutcome;
 
@@ -19,7 +20,7 @@ pub(super) struct PendingEvent {
     /// Identifies the event, even after further changes.
     pub(super) ack: Ack,
     pub(super) attempts: u32,
-    pub(super) due: Timestamp,
+    pub(super) due: Instant,
 }
 
 /// The event chosen for the next request.
@@ -34,9 +35,10 @@ pub(super) enum Candidate {
 
 impl Worker {
     /// Returns the event for the next request, and the action for it.
-    pub(super) async fn next_candidate(&mut self, now: Timestamp) -> Result<(Candidate, Action), StoreError> {
+    pub(super) async fn next_candidate(&mut self) -> Result<(Candidate, Action), StoreError> {
+        let (now, monotonic) = (self.shared.clock.now(), self.shared.clock.monotonic());
         let Some(pending) = self.pending.clone() else {
-            let Some(index) = self.deferred.iter().position(|pending| pending.due <= now) else {
+            let Some(index) = self.deferred.iter().position(|pending| pending.due <= monotonic) else {
                 return Ok((Candidate::Next, self.next_action(now).await?));
             };
             let ack = self.deferred[index].ack.clone();
@@ -48,7 +50,7 @@ impl Worker {
                 return Ok((Candidate::Probe, action));
             }
         }
-        let is_due = pending.due <= now;
+        let is_due = pending.due <= monotonic;
         let action = if is_due { self.retry(&pending.ack, now).await? } else { Action::Wait };
         Ok((Candidate::Next, action))
     }

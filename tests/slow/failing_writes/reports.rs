@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{Operation, SOON, Site};
 use crate::eventually::eventually_blocking;
 use crate::photos::photo;
+use crate::running::upload_path;
 
 #[derive(Debug)]
 pub(super) struct Card {
@@ -30,9 +31,7 @@ impl Card {
         let report = site.get(&format!("/v1/cards/{}", card.id))["report_id"].as_str().unwrap().to_owned();
         let images = format!("/v1/cards/{}/images", card.id);
         let invitation = site.server().expect_ok("GET", &images, &Value::Null);
-        let upload = invitation["signedRequest"].as_str().unwrap();
-        let upload = upload[upload.find("/v1/").unwrap()..].to_owned();
-        Self { report, upload, ..card }
+        Self { report, upload: upload_path(&invitation), ..card }
     }
 
     fn with_photo(site: &Site) -> Self {

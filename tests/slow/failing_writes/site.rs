@@ -20,6 +20,7 @@ use crate::postgres::Database;
 use crate::proxy::{CutPoint, Proxy};
 use crate::running::{KEY, Running};
 use crate::service_config::{ServiceConfig, add_areas, file_with_areas};
+use crate::store_file::memory_folder;
 
 /// The library that makes a call fail, compiled once for all tests.
 fn shim() -> &'static Path {
@@ -186,9 +187,4 @@ impl Site {
         let output: Output = self.config.siaga(arguments);
         if output.status.success() { Ok(printed(&output)) } else { Err(refusal(&output)) }
     }
-}
-
-/// A folder on a memory disk if there is one, because each write waits for the disk.
-fn memory_folder() -> TempDir {
-    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }

@@ -69,7 +69,7 @@ fn versions(records: &Value) -> impl DoubleEndedIterator<Item = (u64, Version)> 
 
 impl<'a> Client<'a> {
     pub(super) fn new(site: &'a Site, number: u64, seed: u64) -> Self {
-        let dice = Dice((seed + number).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        let dice = Dice(seed.wrapping_add(number));
         let followed = (Snapshot::new(), "/v1/changes".to_owned());
         let (writes, reads, snapshots, logs, seen) = Default::default();
         Self { site, number, dice, writes, reads, snapshots, logs, seen, followed }

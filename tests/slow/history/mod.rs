@@ -54,7 +54,7 @@ fn check_during(
         let clients = (0..CLIENTS).map(|number| Client::new(&site, number, seed));
         let clients: Vec<_> = clients.map(|client| scope.spawn(|| client.run())).collect();
         scope.spawn(|| {
-            let mut dice = Dice(seed | 1);
+            let mut dice = Dice(seed);
             while site.going.load(Ordering::Relaxed) {
                 thread::sleep(Duration::from_millis(10 + dice.below(100)));
                 let network = &networks[usize::try_from(dice.below(count as u64)).unwrap()];
