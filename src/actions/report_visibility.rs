@@ -12,7 +12,6 @@ use crate::photos::CardImages;
 use crate::rendering::ApiResponse;
 use crate::stores::{Resource, Store};
 
-/// Hides a report or shows it again.
 pub(crate) async fn set_report_visibility(
     by: Actor,
     report: ReportKey,

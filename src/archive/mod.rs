@@ -53,7 +53,6 @@ impl Archive {
         }
     }
 
-    /// Returns the public months.
     pub(crate) async fn months(&self) -> Result<BTreeMap<Month, Package>, StoreError> {
         self.read_log_once().await?;
         let mut months = self.read_packages().await;

@@ -157,7 +157,6 @@ impl Follower {
         Ok(current.map(|state| (state, has_caught_up.then_some(ahead))))
     }
 
-    /// Reads the states without end.
     pub(crate) async fn follow(self) {
         match self.0.follow().await {}
     }

@@ -53,7 +53,6 @@ impl Site {
         self.image.as_deref()
     }
 
-    /// Checks the texts, and loads the logo.
     pub(super) fn check(&mut self) -> Result<(), ConfigError> {
         let texts = [
             ("name", Some(&self.name)),

@@ -57,7 +57,6 @@ impl<V: Clone> Throttle<V> {
         Some((last.value, !self.remaining(last.started_at).is_zero()))
     }
 
-    /// Returns the rest of the period.
     fn remaining(&self, started_at: Instant) -> Duration {
         self.period.saturating_sub(self.clock.monotonic().saturating_duration_since(started_at))
     }

@@ -62,7 +62,6 @@ impl History {
         }
     }
 
-    /// Adds a line to the trace.
     pub(super) fn note(&self, line: impl std::fmt::Display) {
         let millis = self.started.elapsed().as_millis();
         self.lines.lock().unwrap().push(format!("{millis:>9} {line}"));
@@ -77,7 +76,6 @@ impl History {
         !self.violations.lock().unwrap().is_empty()
     }
 
-    /// Returns the trace and the violations.
     pub(super) fn outcome(&self) -> (Vec<String>, Vec<String>) {
         (self.lines.lock().unwrap().clone(), self.violations.lock().unwrap().clone())
     }

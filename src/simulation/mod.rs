@@ -94,7 +94,6 @@ struct Outcome {
     violations: Vec<String>,
 }
 
-/// Runs the simulation of a seed.
 fn simulate(seed: u64) -> Outcome {
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let simulation = async {
@@ -205,7 +204,6 @@ impl World {
         self.servers[number].start(is_only_server, &self.receivers).await;
     }
 
-    /// Lets one thing happen.
     async fn event(&mut self) {
         let number = self.random.index(self.servers.len());
         match self.random.below(100) {

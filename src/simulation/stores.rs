@@ -25,7 +25,6 @@ const SEEDS: u64 = 20;
 /// How many servers share a database.
 const SERVERS: usize = 2;
 
-/// Runs each seed on stores of its own, all at once.
 fn check_seeds<D>(open: impl AsyncFn(Arc<dyn Clock>) -> (D, Vec<Arc<dyn Store>>)) {
     let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
     // The stores open outside the local set, because they block its thread.

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use super::simulate;
 
-/// The seeds of each run of the tests.
 const FIXED_SEEDS: u64 = 2_000;
 
 fn number(variable: &str) -> Option<u64> {

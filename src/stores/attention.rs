@@ -46,7 +46,6 @@ type VersionedList = (CacheKey, Arc<Vec<AttentionItem>>);
 /// The minimum time between two computations.
 const PERIOD: Duration = Duration::from_secs(2);
 
-/// The maximum number of waiting reports that are read.
 const MAX_WAITING: u32 = 1_000;
 /// The maximum number of waiting reports that are read from one sender.
 const MAX_PER_SENDER: u32 = 20;

@@ -150,7 +150,6 @@ pub struct UnknownStore {
 }
 
 impl Default for StoreRegistry {
-    /// The built-in stores.
     fn default() -> Self {
         Self { openers: vec![Arc::new(OpenMemory), Arc::new(OpenFile), Arc::new(OpenPostgres)] }
     }

@@ -51,7 +51,6 @@ impl ReportRetention {
         }
     }
 
-    /// Erases expired reports, and returns their number.
     pub(crate) async fn erase_reports(&self) -> Result<u64, StoreError> {
         let mut total = 0;
         loop {

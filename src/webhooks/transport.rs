@@ -22,7 +22,6 @@ pub(crate) trait Transport: Send + Sync + 'static {
     async fn send(&self, request: Request) -> Outcome;
 }
 
-/// Creates the client of a webhook.
 pub(crate) fn http_client(settings: &WebhookSettings) -> Result<Arc<dyn Transport>, reqwest::Error> {
     Ok(Arc::new(HttpClient::new(settings.private, SystemLookup)?))
 }

@@ -111,7 +111,6 @@ impl Toml<'_> {
         self.diagnostics.note(self.file, Some(1 + before.matches('\n').count() as u64), reason);
     }
 
-    /// Records a fault if `is_right` is false.
     pub(super) fn check(&mut self, is_right: bool, span: Range<usize>, reason: impl fmt::Display) {
         if !is_right {
             self.note(span, reason);

@@ -212,7 +212,6 @@ pub(super) fn required_texts(hazards: &Hazards) -> Value {
 }
 
 impl Default for Hazards {
-    /// The hazards of Indonesia.
     fn default() -> Self {
         built_in(read)
     }

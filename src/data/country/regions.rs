@@ -60,7 +60,6 @@ pub(super) fn read(files: &Files, diagnostics: &mut CountryDiagnostics) -> Optio
 }
 
 impl Default for Regions {
-    /// The regions of Indonesia.
     fn default() -> Self {
         built_in(read)
     }

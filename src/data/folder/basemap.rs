@@ -54,7 +54,6 @@ fn lines(geometry: &GeometryValue, kind: BasemapKind) -> Result<Vec<LineString<f
     }
 }
 
-/// Counts the positions of a shape.
 fn count(shape: &BasemapShape) -> usize {
     match shape {
         BasemapShape::Lines(lines) => lines.iter().map(|line| line.0.len()).sum(),

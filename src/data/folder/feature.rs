@@ -10,7 +10,6 @@ use super::notes::FileNotes;
 use super::{geometry, validity};
 use crate::model::{Members, NAME, TEXT_OR_WHOLE, Timestamp, is_name, whole_number};
 
-/// A feature of a GeoJSON file.
 pub(super) struct Feature<'a> {
     pub(super) line: u64,
     /// The position of the feature in the file, from 1.

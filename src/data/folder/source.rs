@@ -90,7 +90,6 @@ impl Read for Source<'_> {
     }
 }
 
-/// Counts line feeds.
 pub(super) fn breaks(bytes: &[u8]) -> u64 {
     bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum()
 }

@@ -96,7 +96,6 @@ impl Edge {
     }
 }
 
-/// Returns the edges of all rings.
 fn edges(outline: &MultiPolygon<f64>) -> impl Iterator<Item = Edge> {
     let rings =
         outline.iter().flat_map(|polygon| [polygon.exterior()].into_iter().chain(polygon.interiors()));

@@ -11,7 +11,6 @@ pub(super) fn order(layer: &Layer, index: usize) -> Option<FeatureId<'_>> {
     })
 }
 
-/// Returns the index of the feature with this identifier.
 pub(crate) fn find(layer: &Layer, id: &str) -> Option<usize> {
     if let Layer::Alerts(alerts) = layer {
         let (area, key) = alerts.issuer().parse(id)?;

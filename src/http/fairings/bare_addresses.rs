@@ -98,12 +98,13 @@ impl Address {
 
     /// Whether all segments match; a parameter matches any segment that is not empty.
     fn matches(&self, path: &str) -> bool {
-        let parts = path.split('/');
-        let segment_matches = |(segment, part): (&Option<String>, &str)| match segment {
-            Some(text) => text == part,
-            None => !part.is_empty(),
+        let mut parts = path.split('/');
+        let matches_next_part = |segment: &Option<String>| match (segment, parts.next()) {
+            (Some(text), Some(part)) => text == part,
+            (None, Some(part)) => !part.is_empty(),
+            (_, None) => false,
         };
-        parts.clone().count() == self.segments.len() && self.segments.iter().zip(parts).all(segment_matches)
+        self.segments.iter().all(matches_next_part) && parts.next().is_none()
     }
 }
 

@@ -13,7 +13,7 @@ use rocket::tokio::time::{Instant, timeout_at};
 use self::body::{ChangesResponse, LongPollResponse};
 use self::stream::{ChangeStream, EventStream};
 use self::subscriber::{Announcement, LiveUpdate, StateUpdate, Subscriber};
-use crate::changes::{Cursor, Follower, State};
+use crate::changes::Follower;
 use crate::config::{Config, Streams};
 use crate::described;
 use crate::guards::{
@@ -62,7 +62,8 @@ pub(super) async fn list_changes(
     watch: ChangesRequest,
 ) -> Result<ChangesResponse, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
-    let (current, since) = watch.current(since.0).await?;
+    let current = watch.follower.current_since(since.0, watch.timeout).await;
+    let (current, since) = current.map_err(Problem::slow_store)??;
     let shared = watch
         .shared_max_age
         .filter(|_| wait.0.is_zero())
@@ -159,13 +160,6 @@ impl ChangesRequest {
             },
             metrics: managed::<Metrics>(request)?.clone(),
         })
-    }
-
-    /// Returns states with every change acknowledged before the call, and the cursor, which is `None` if it is ahead of the
-    /// store.
-    async fn current(&self, since: Option<Cursor>) -> Result<(Arc<State>, Option<Cursor>), Problem> {
-        let current = self.follower.current_since(since, self.timeout).await;
-        Ok(current.map_err(Problem::slow_store)??)
     }
 
     /// Reserves a stream until the permit is dropped. Fails with 429 if the client has too many streams, or 503 if the server

@@ -88,7 +88,6 @@ pub(in crate::stores) trait PlaceTarget: RecordStore<Area> + RecordStore<Region>
 
     fn places(&mut self) -> Result<Arc<Places>, OpenError>;
 
-    /// Replaces all infrastructure.
     fn put_infrastructure(&mut self, all: Vec<Infrastructure>) -> Result<(), OpenError>;
 }
 
@@ -97,7 +96,6 @@ pub(in crate::stores) trait HistoryTarget:
 {
     fn gauge_ids(&mut self) -> Result<HashSet<String>, OpenError>;
 
-    /// Returns the time of the newest change of each area.
     fn newest_changes(&mut self) -> Result<HashMap<AreaId, Timestamp>, OpenError>;
 
     /// Called after the last row of the flood log was written.

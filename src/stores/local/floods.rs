@@ -230,9 +230,7 @@ impl State {
         self.floods.get_mut().apply(position, change.clone(), None);
         Ok(change)
     }
-}
 
-impl State {
     /// Changes the areas of a request. Also returns the batch, if the request creates one.
     fn change_floods(
         &mut self,

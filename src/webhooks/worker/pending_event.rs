@@ -83,7 +83,6 @@ impl Worker {
         }
     }
 
-    /// Forgets the event if it was pending or deferred.
     pub(super) fn finish(&mut self, candidate: Candidate) {
         match candidate {
             Candidate::Next => self.pending = None,

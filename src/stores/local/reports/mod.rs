@@ -86,7 +86,6 @@ impl Reports {
         }
     }
 
-    /// Adds a report with the next key.
     fn publish(&mut self, content: ReportContent, tags: Tags) -> Result<Arc<Report>, StoreError> {
         let key = self.last_key.map_or(Some(ReportKey::FIRST), ReportKey::next);
         let none_left = || StoreError::Backend { source: "no report key is left".into() };
