@@ -189,23 +189,24 @@ fn nginx_rejects_forms_with_a_page_that_the_report_was_not_received() {
     let demo = Demo::start();
     let nginx = Proxy::with_our_configuration(&demo);
     let files = tempfile::tempdir().unwrap();
-    let photo = |name: &str, bytes: usize| {
-        let path = files.path().join(name);
-        fs::write(&path, vec![0; bytes]).unwrap();
-        format!("photo=@{}", path.display())
-    };
+    let photo = files.path().join("large.jpg");
+    fs::write(&photo, vec![0; 9_000_000]).unwrap();
     let report = nginx.base.replace("/v1", "/report");
-    let file = photo("large.jpg", 9_000_000);
+    let file = format!("photo=@{}", photo.display());
     let large = printed("curl", &mut nginx.curl(&["-i", "-H", "Expect:", "-F", &file, &report]));
     for part in [" 413 ", "text/html", "not received"] {
         assert!(large.to_ascii_lowercase().contains(part), "{large}");
     }
 
     // 64 are received at once; each of these takes a second.
-    let slow = photo("slow.jpg", 100_000);
-    let mut curl =
-        nginx.curl(&["-i", "--parallel", "--parallel-max", "80", "--limit-rate", "100k", "-F", &slow]);
-    curl.args(vec![report.as_str(); 80]);
+    // The body is not `-F`: curl shares and frees that between parallel requests.
+    let body = files.path().join("slow.form");
+    let head = b"--part\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"a.jpg\"\r\n\r\n";
+    fs::write(&body, [&head[..], &[0; 100_000], b"\r\n--part--\r\n"].concat()).unwrap();
+    let body = format!("@{}", body.display());
+    let content_type = "Content-Type: multipart/form-data; boundary=part";
+    let mut curl = nginx.curl(&["-i", "--parallel", "--parallel-max", "80", "--limit-rate", "100k"]);
+    curl.args(["-H", content_type, "--data-binary", &body]).args(vec![report.as_str(); 80]);
     // curl fails if one of them is refused before it is sent.
     let responses = String::from_utf8(curl.output().unwrap().stdout).unwrap();
     let refused = responses.matches("was <b>not received</b>: too many").count();
