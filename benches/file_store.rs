@@ -10,7 +10,7 @@ use figment::Figment;
 use figment::providers::Serialized;
 use futures::future::join_all;
 use siaga::folder::{Dataset, Folder, FolderRules, FolderWriter};
-use siaga::model::{Actor, AreaId, Clock, FloodState, SystemClock};
+use siaga::model::{Actor, AreaId, AreaLimit, Clock, FloodState, SystemClock};
 use siaga::stores::file::OpenFile;
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::{FloodQuery, OpenStore, Replace, SetFloodState, Store, StoreSettings};
@@ -51,7 +51,7 @@ async fn rate<F: Future<Output = u64>>(mut work: impl FnMut() -> F) -> f64 {
 fn write(number: u64) -> SetFloodState {
     let area = AreaId::try_from(number % AREAS + 1).expect("an area");
     let by = Actor { subject: "bench".to_owned(), username: None };
-    SetFloodState { area, state: Some(FloodState::Minor), by }
+    SetFloodState { area, state: Some(FloodState::Minor), by, limit: AreaLimit::Everywhere }
 }
 
 async fn writes(store: &Arc<dyn Store>) -> f64 {

@@ -10,8 +10,8 @@ use geo::{Coord, MultiPolygon, Rect};
 use rocket::tokio::runtime::Runtime;
 use siaga::folder::Dataset;
 use siaga::model::{
-    Actor, Area, AreaId, AreaSelector, AreaSet, Clock, FloodChange, FloodState, ManualClock, Period, Places,
-    SystemClock, Timestamp,
+    Actor, Area, AreaId, AreaLimit, AreaSelector, AreaSet, Clock, FloodChange, FloodState, ManualClock,
+    Period, Places, SystemClock, Timestamp,
 };
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::{FloodStore, HistoryQuery, SetFloodState};
@@ -90,7 +90,8 @@ fn week(criterion: &mut Criterion) {
             bench.iter(|| {
                 let by = Actor { subject: "bench".to_owned(), username: None };
                 let area = areas.next().map_or_else(|| id(0), id);
-                let write = SetFloodState { area, state: Some(FloodState::Minor), by };
+                let write =
+                    SetFloodState { area, state: Some(FloodState::Minor), by, limit: AreaLimit::Everywhere };
                 runtime.block_on(store.set_flood_state(write)).map(black_box)
             });
         });

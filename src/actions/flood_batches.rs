@@ -4,12 +4,13 @@ use std::sync::Arc;
 use rocket::serde::json::{Value, json};
 use serde_json::Map;
 
+use super::Author;
 use crate::guards::{IdempotencyKey, JsonBody};
 use crate::http::error::{Problem, Source};
 use crate::model::alerts::{LogEntry, MessageType, log_window_start, messages};
 use crate::model::bodies::{AreaName, BatchItemBody, read_flood_order};
 use crate::model::{
-    Actor, AreaId, AreaSelector, AreaSet, BatchItem, BatchNumber, BatchOperation, BatchOutcome, BatchRequest,
+    AreaId, AreaSelector, AreaSet, BatchItem, BatchNumber, BatchOperation, BatchOutcome, BatchRequest,
     FloodBatch, RequestKey, Timestamp,
 };
 use crate::rendering::ApiResponse;
@@ -17,7 +18,7 @@ use crate::stores::{EntryQuery, Store};
 use crate::telemetry::Metrics;
 
 pub(crate) async fn change_batch(
-    by: Actor,
+    Author { by, limit }: Author,
     key: IdempotencyKey,
     body: JsonBody,
     store: &Arc<dyn Store>,
@@ -28,6 +29,7 @@ pub(crate) async fn change_batch(
     let request = BatchRequest {
         changes: BatchOperation::Set(batch_items(places.areas(), read.changes)?),
         by,
+        limit,
         note: read.note,
         request: request_key(key, "change", body.0).filter(|_| !read.preview),
         preview: read.preview,
@@ -36,7 +38,7 @@ pub(crate) async fn change_batch(
 }
 
 pub(crate) async fn undo_batch(
-    by: Actor,
+    Author { by, limit }: Author,
     key: IdempotencyKey,
     batch: BatchNumber,
     store: &Arc<dyn Store>,
@@ -46,6 +48,7 @@ pub(crate) async fn undo_batch(
     let request = BatchRequest {
         changes: BatchOperation::Undo(batch),
         by,
+        limit,
         note: None,
         request: request_key(key, "undo", undone),
         preview: false,
@@ -118,6 +121,7 @@ async fn apply_batch(
         BatchOutcome::NoSuchAreas(unknown) => {
             Err(Problem::unknown_areas(unknown.iter().map(ToString::to_string).collect()))
         }
+        BatchOutcome::OutsideLimit(outside) => Err(Problem::outside_limit(&outside)),
         BatchOutcome::Conflicts(conflicts) => {
             let conflicts = conflicts.into_iter().map(|(area, newest)| {
                 let mut conflict = area_members(areas, area);

@@ -6,3 +6,19 @@ mod report_visibility;
 
 pub(crate) use self::flood_batches::{area_members, change_batch, object_members, undo_batch};
 pub(crate) use self::report_visibility::set_report_visibility;
+use crate::auth::{Credential, Scope};
+use crate::model::{Actor, AreaLimit};
+
+/// Who requests a change, and the areas that they may change.
+pub(crate) struct Author {
+    pub(crate) by: Actor,
+    pub(crate) limit: AreaLimit,
+}
+
+impl Author {
+    /// Returns the author of a change that needs `scope`.
+    pub(crate) fn new(credential: &Credential, scope: Scope, username: Option<String>) -> Self {
+        let by = Actor { subject: credential.subject.clone(), username };
+        Self { by, limit: credential.limit(scope) }
+    }
+}

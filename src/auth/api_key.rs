@@ -8,9 +8,11 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use subtle::ConstantTimeEq;
 
-use super::{Credential, CredentialError, CredentialErrorKind, CredentialKind, OwnQuota, Scope, Secret};
+use super::{
+    Credential, CredentialError, CredentialErrorKind, CredentialKind, Grant, OwnQuota, PERSON, Scope, Secret,
+};
 use crate::auth::random::{self, RandomUnavailable};
-use crate::model::Timestamp;
+use crate::model::{AreaRule, Timestamp};
 
 /// An accepted API key. The key itself is not stored, only its hash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -22,6 +24,9 @@ pub struct ApiKey {
     pub sha256: KeyDigest,
     /// The scopes that the key grants.
     pub scopes: Vec<Scope>,
+    /// The areas in which the key sets states and moderates reports. **Default: all areas**
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "area_rule")]
+    pub areas: Option<AreaRule>,
     /// When the key expires (RFC 3339). **Default: never**
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_time")]
     pub expires: Option<DateTime<Utc>>,
@@ -39,6 +44,11 @@ fn optional_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Da
     text.parse().map(Some).map_err(invalid)
 }
 
+/// Reads a rule that is present. Only an absent one means all areas, so `null` is an error.
+pub(super) fn area_rule<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<AreaRule>, D::Error> {
+    AreaRule::deserialize(deserializer).map(Some)
+}
+
 impl ApiKey {
     /// Returns the key's own quota, if it has one.
     #[must_use]
@@ -52,11 +62,14 @@ impl ApiKey {
         if self.expires.is_some_and(|expires| Timestamp::from(expires) <= now) {
             return Err(CredentialError::proven(CredentialErrorKind::ExpiredKey, &self.name));
         }
+        if self.name.starts_with(PERSON) {
+            return Err(CredentialError::proven(CredentialErrorKind::ReservedSubject, &self.name));
+        }
         Ok(Credential {
             kind: CredentialKind::ApiKey,
             subject: self.name.clone(),
             quota: self.quota(),
-            scopes: self.scopes.clone(),
+            grants: vec![Grant { scopes: self.scopes.clone(), areas: self.areas.clone() }],
         })
     }
 }
@@ -87,8 +100,15 @@ impl NewKey {
     pub fn make(name: &str, scopes: Vec<Scope>) -> Result<Self, RandomUnavailable> {
         let key = random::hex::<32>()?;
         let sha256 = KeyDigest::new(&key);
-        let entry =
-            ApiKey { name: name.to_owned(), sha256, scopes, expires: None, per_second: None, per_day: None };
+        let entry = ApiKey {
+            name: name.to_owned(),
+            sha256,
+            scopes,
+            areas: None,
+            expires: None,
+            per_second: None,
+            per_day: None,
+        };
         Ok(Self { key: key.into(), entry })
     }
 }

@@ -4,9 +4,10 @@ use jsonwebtoken::{EncodingKey, Header};
 use serde::{Deserialize, Serialize};
 
 use super::algorithm::PublicAlgorithm;
+use super::api_key::area_rule;
 use super::{Algorithm, InvalidSettings, JwksUrl, Scope, Secret, crypto};
-use crate::model::Timestamp;
 use crate::model::duration;
+use crate::model::{AreaRule, Timestamp};
 
 /// The settings of tokens (RFC 7519). Exactly one of `secret`, `public_key` and `jwks_url` is required.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -44,6 +45,9 @@ pub(crate) struct Claims {
     /// The name of `scope` in Microsoft Entra ID and Okta. Ignored if `scope` is present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scp: Option<ScopeNames>,
+    /// The areas in which the scopes apply; all areas if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "area_rule")]
+    pub areas: Option<AreaRule>,
     /// In seconds since 1970, possibly with a fraction.
     pub exp: f64,
     /// In seconds since 1970.
@@ -155,6 +159,7 @@ impl Jwt {
             sub: subject.to_owned(),
             scope: Some(ScopeNames::Text(names.join(" "))),
             scp: None,
+            areas: None,
             exp: seconds(now.saturating_add(lifetime)).floor(),
             nbf: None,
             iss: self.issuer.clone(),

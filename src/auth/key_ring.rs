@@ -1,5 +1,6 @@
 use std::collections::{HashMap, HashSet};
 use std::mem;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -24,6 +25,10 @@ pub(crate) struct KeyRing {
     /// The names of revoked keys by digest, for the log.
     revoked: ArcSwap<HashMap<KeyDigest, String>>,
     uses: Mutex<Uses>,
+    /// The largest number of an ended login of each person, by subject.
+    ended_logins: ArcSwap<HashMap<String, u64>>,
+    /// The largest number of all ended logins, including those no longer kept.
+    last_ended: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -69,6 +74,27 @@ impl KeyRing {
         self.keys.store(Arc::new(by_digest));
         let revoked = revoked.into_iter().map(|key| (key.sha256, key.name)).collect();
         self.revoked.store(Arc::new(revoked));
+    }
+
+    /// Replaces the ended logins: their subjects and numbers.
+    pub(crate) fn set_ended_logins(&self, ended: impl IntoIterator<Item = (String, u64)>) {
+        let mut by_subject: HashMap<String, u64> = HashMap::new();
+        for (subject, number) in ended {
+            let last = by_subject.entry(subject).or_default();
+            *last = number.max(*last);
+            self.last_ended.fetch_max(number, Ordering::Relaxed);
+        }
+        self.ended_logins.store(Arc::new(by_subject));
+    }
+
+    /// Returns the number that a login must keep, so that a later [end](Self::has_ended) of it has a larger one.
+    pub(crate) fn last_ended(&self) -> u64 {
+        self.last_ended.load(Ordering::Relaxed)
+    }
+
+    /// Whether the logins of a person that began at [`last_ended`](Self::last_ended) `number` have been ended.
+    pub(crate) fn has_ended(&self, subject: &str, number: u64) -> bool {
+        self.ended_logins.load().get(subject).is_some_and(|ended| *ended > number)
     }
 
     /// Returns the names of keys that are not accepted because the configuration has a key with the same name.
@@ -133,6 +159,20 @@ mod tests {
         ring.fill([stored.clone(), key("other")], []);
         assert_eq!(ring.overridden(), ["same"]);
         assert!(matches!(ring.get(&stored.sha256), KeyLookup::Unusable(_)));
+    }
+
+    #[test]
+    fn an_ended_login_ends_only_earlier_logins_of_its_person() {
+        let ring = KeyRing::default();
+        let ended = |subject: &str, number| (subject.to_owned(), number);
+        ring.set_ended_logins([ended("oidc:ana", 3), ended("oidc:budi", 4)]);
+        let later = ring.last_ended();
+        assert!(ring.has_ended("oidc:ana", 0) && ring.has_ended("oidc:ana", 2));
+        assert!(!ring.has_ended("oidc:ana", later) && !ring.has_ended("oidc:citra", 0));
+        ring.set_ended_logins([ended("oidc:ana", 5)]);
+        assert!(ring.has_ended("oidc:ana", later), "ended again");
+        ring.set_ended_logins([]);
+        assert_eq!(ring.last_ended(), 5, "numbers of removed rows are not used again");
     }
 
     #[test]

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::algorithm::Algorithm;
 pub use self::api_key::{ApiKey, InvalidDigest, KeyDigest, NewKey};
-pub use self::credential::{Credential, CredentialKind, OwnQuota};
+pub use self::credential::{Credential, CredentialKind, Grant, OwnQuota};
 pub(crate) use self::credential_error::{CredentialError, CredentialErrorKind};
 pub use self::invalid_settings::InvalidSettings;
 pub(crate) use self::jwks_url::JwksUrl;
@@ -39,6 +39,9 @@ pub use self::scope::{Scope, UnknownScope};
 pub use self::secret::Secret;
 use self::tokens::{Tokens, looks_like_a_token};
 use crate::model::Clock;
+
+/// The beginning of the subject of a person who logged in with OpenID Connect. No key or token has such a subject.
+pub const PERSON: &str = "oidc:";
 
 /// The section `auth` of the configuration.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -60,6 +63,10 @@ impl Settings {
     /// Checks that all keys have different names and digests. Names identify authors in logs, and digests select scopes.
     fn check_keys(&self) -> Result<(), InvalidSettings> {
         for (index, key) in self.api_keys.iter().enumerate() {
+            if key.name.starts_with(PERSON) {
+                let reason = format!("must not begin with {PERSON:?}, which is for people who log in");
+                return Err(InvalidSettings::new(&format!("api_keys.{index}.name"), reason));
+            }
             for (other, earlier) in self.api_keys[..index].iter().enumerate() {
                 if key.name == earlier.name {
                     let reason = format!("must differ from the name of api_keys.{other}, {:?}", earlier.name);

@@ -8,7 +8,8 @@ use jsonwebtoken::{DecodingKey, Validation};
 use super::jwt::{Claims, Jwt, KeySource, seconds};
 use super::key_set::KeySet;
 use super::{
-    Credential, CredentialError, CredentialErrorKind, CredentialKind, InvalidSettings, crypto, public_key,
+    Credential, CredentialError, CredentialErrorKind, CredentialKind, Grant, InvalidSettings, PERSON, crypto,
+    public_key,
 };
 use crate::model::{Timestamp, is_name};
 
@@ -82,6 +83,9 @@ impl Tokens {
         let Some(names) = claims.scope.or(claims.scp).filter(|_| is_name(&claims.sub)) else {
             return Err(unproven(CredentialErrorKind::MalformedToken));
         };
+        if claims.sub.starts_with(PERSON) {
+            return Err(CredentialError::proven(CredentialErrorKind::ReservedSubject, &claims.sub));
+        }
         let leeway = self.leeway.as_secs_f64();
         let now = seconds(now);
         if claims.exp + leeway <= now {
@@ -90,8 +94,8 @@ impl Tokens {
         if claims.nbf.is_some_and(|nbf| nbf > now + leeway) {
             return Err(CredentialError::proven(CredentialErrorKind::EarlyToken, &claims.sub));
         }
-        let scopes = names.scopes();
-        Ok(Credential { kind: CredentialKind::Token, subject: claims.sub, quota: None, scopes })
+        let grants = vec![Grant { scopes: names.scopes(), areas: claims.areas }];
+        Ok(Credential { kind: CredentialKind::Token, subject: claims.sub, quota: None, grants })
     }
 
     /// Refreshes a remote key set, forever. For other keys, ends immediately.
@@ -176,6 +180,14 @@ mod tests {
             (token(SECRET, json!({ "sub": "" })), CredentialErrorKind::MalformedToken, false),
             (token(SECRET, json!({ "scope": null })), CredentialErrorKind::MalformedToken, false),
             (token(SECRET, json!({ "scope": 1 })), CredentialErrorKind::MalformedToken, false),
+            (token(SECRET, json!({ "areas": null })), CredentialErrorKind::MalformedToken, false),
+            (token(SECRET, json!({ "areas": {} })), CredentialErrorKind::MalformedToken, false),
+            (token(SECRET, json!({ "areas": { "city": [] } })), CredentialErrorKind::MalformedToken, false),
+            (
+                token(SECRET, json!({ "areas": { "town": ["a"] } })),
+                CredentialErrorKind::MalformedToken,
+                false,
+            ),
             ("a.b.c".to_owned(), CredentialErrorKind::MalformedToken, false),
             ("a".repeat(MAX_LENGTH + 1), CredentialErrorKind::MalformedToken, false),
         ] {
@@ -198,8 +210,8 @@ mod tests {
             (json!({ "scope": "cards:read", "scp": ["admin"] }), &["cards:read"]),
             (json!({ "scope": ["floods:write cards:read"] }), &[]),
         ] {
-            let scopes = tokens.verify(&token(SECRET, claims.clone()), now).unwrap().scopes;
-            let names: Vec<_> = scopes.iter().map(|scope| scope.name()).collect();
+            let grants = tokens.verify(&token(SECRET, claims.clone()), now).unwrap().grants;
+            let names: Vec<_> = grants[0].scopes.iter().map(|scope| scope.name()).collect();
             assert_eq!(names, expected, "{claims}");
         }
     }

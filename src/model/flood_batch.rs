@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Actor, AreaId, FloodChange, FloodState, Timestamp, digits};
+use super::{Actor, AreaId, AreaLimit, FloodChange, FloodState, Timestamp, digits};
 
 /// The number of a batch. The first batch has number 1, and later batches have higher numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,6 +61,8 @@ pub struct BatchRequest {
     pub changes: BatchOperation,
     /// The author.
     pub by: Actor,
+    /// The areas that the author may change.
+    pub limit: AreaLimit,
     /// A note for the log.
     pub note: Option<String>,
     /// The idempotency key: a repeated request with this key changes nothing.
@@ -174,6 +176,8 @@ pub enum BatchOutcome {
     },
     /// These areas do not exist. Nothing was changed.
     NoSuchAreas(Vec<AreaId>),
+    /// These areas, ascending, are outside of the limit. Nothing was changed.
+    OutsideLimit(Vec<AreaId>),
     /// These areas do not meet their conditions. Each is listed with its newest log entry. Nothing was changed.
     Conflicts(Vec<(AreaId, Option<FloodChange>)>),
     /// The batch to undo does not exist.
@@ -190,6 +194,8 @@ pub(crate) struct BatchContext {
     pub(crate) newest_batch: Option<BatchNumber>,
     /// The existing areas of the request, each with its last two log entries, newest first.
     pub(crate) areas: HashMap<AreaId, [Option<FloodChange>; 2]>,
+    /// The areas of the request or of the batch to undo that are outside of the request's limit, ascending.
+    pub(crate) outside: Vec<AreaId>,
     /// The batch of an earlier request with the same subject and `id`, made within [`REPEATABLE`].
     pub(crate) repeated: Option<Arc<FloodBatch>>,
     pub(crate) undone: Option<Arc<FloodBatch>>,
@@ -212,6 +218,14 @@ pub const UNDOABLE: Duration = Duration::from_hours(24);
 impl BatchRequest {
     /// Returns the batch to store. Returns the outcome instead if the request is repeated, refused or a preview.
     pub(crate) fn decide(&self, context: &BatchContext, now: Timestamp) -> BatchDecision {
+        if let BatchOperation::Set(items) = &self.changes
+            && let Err(outcome) = context.check_existence(items)
+        {
+            return BatchDecision::Return(outcome);
+        }
+        if !context.outside.is_empty() {
+            return BatchDecision::Return(BatchOutcome::OutsideLimit(context.outside.clone()));
+        }
         if let (Some(first), Some(request)) = (&context.repeated, self.request) {
             let is_same = first.request == Some(request);
             return BatchDecision::Return(if is_same {
@@ -264,15 +278,17 @@ impl BatchContext {
         BatchOutcome::Done { batch: Arc::clone(batch), left: left.collect() }
     }
 
-    /// Returns the changes ordered by area. Fails if areas do not exist or do not meet their conditions.
+    fn check_existence(&self, items: &[BatchItem]) -> Result<(), BatchOutcome> {
+        let unknown = items.iter().map(|item| item.area).filter(|area| !self.areas.contains_key(area));
+        let mut unknown: Vec<_> = unknown.collect();
+        unknown.sort_unstable();
+        if unknown.is_empty() { Ok(()) } else { Err(BatchOutcome::NoSuchAreas(unknown)) }
+    }
+
+    /// Returns the changes ordered by area. Fails if areas do not meet their conditions.
     fn resolve(&self, items: &[BatchItem]) -> Result<Vec<(AreaId, Option<FloodState>)>, BatchOutcome> {
         let mut items = items.to_vec();
         items.sort_unstable_by_key(|item| item.area);
-        let unknown = items.iter().map(|item| item.area).filter(|area| !self.areas.contains_key(area));
-        let unknown: Vec<_> = unknown.collect();
-        if !unknown.is_empty() {
-            return Err(BatchOutcome::NoSuchAreas(unknown));
-        }
         let newest_entry = |area| self.areas.get(&area).and_then(|[newest, _]| newest.as_ref());
         let conflicts = items.iter().filter(|item| {
             let newest_flood = newest_entry(item.area).filter(|newest| newest.state.is_some());

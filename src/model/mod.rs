@@ -2,6 +2,7 @@
 
 pub mod alerts;
 mod area;
+mod area_limit;
 mod area_set;
 mod attention;
 mod attributes;
@@ -45,6 +46,8 @@ mod validity;
 mod waiting;
 
 pub use area::{Area, AreaId, InvalidAreaId, Region};
+pub(crate) use area_limit::is_same_name;
+pub use area_limit::{AreaLimit, AreaRule, InvalidAreaRule, PlaceNames};
 pub use area_set::{AreaSet, DuplicateArea};
 pub(crate) use attention::{Attention, AttentionInput, AttentionRules, Reason, attention, flood_depth};
 pub(crate) use attributes::district_id;
@@ -104,4 +107,6 @@ pub use text::{NAME, digits, is_name, whole_number};
 pub use timestamp::{InvalidTimestamp, Timestamp};
 pub use validity::Validity;
 pub(crate) use waiting::Waiting;
-pub use waiting::{HideWaiting, InvalidSenderHash, SenderHash, WaitingOrigin, WaitingReport, WaitingReports};
+pub use waiting::{
+    HiddenReports, HideWaiting, InvalidSenderHash, SenderHash, WaitingOrigin, WaitingReport, WaitingReports,
+};

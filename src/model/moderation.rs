@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use ring::digest::{Context, SHA256};
 
-use super::{Actor, DisasterType, Report, ReportContent, ReportKey, Tags, Timestamp};
+use super::{Actor, AreaLimit, DisasterType, Report, ReportContent, ReportKey, Tags, Timestamp};
 
 /// An action of a moderator on a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +61,8 @@ pub struct Moderation {
     pub action: ModerationAction,
     /// The moderator.
     pub by: Actor,
+    /// The areas whose reports the moderator may change.
+    pub limit: AreaLimit,
     /// The reason.
     pub reason: String,
 }

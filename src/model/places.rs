@@ -2,7 +2,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::{
     AreaLayer, AreaLevel, AreaOutline, AreaSelector, AreaSet, BoundaryLayer, City, Infrastructure,
-    InfrastructureKind, InfrastructureLayer, Locator, Outline, Position, Region, Tags, topology,
+    InfrastructureKind, InfrastructureLayer, Locator, Outline, PlaceNames, Position, Region, Tags, topology,
 };
 
 /// The read-only map data: areas, provinces, cities and infrastructure. Locates places ([`Locator`]) and creates layers. Layers
@@ -51,6 +51,17 @@ impl Places {
     #[must_use]
     pub fn areas(&self) -> &Arc<AreaSet> {
         &self.areas
+    }
+
+    /// Returns the names and codes of a report with these tags: province and city of the tags, and the names of its area.
+    #[must_use]
+    pub fn names<'t>(&'t self, tags: &'t Tags) -> PlaceNames<'t> {
+        let area = tags.local_area_id.and_then(|area| self.areas.position(area));
+        PlaceNames {
+            province: tags.instance_region_code.as_deref(),
+            city: self.locator.city(tags),
+            ..area.map(|position| PlaceNames::from(&self.areas[position])).unwrap_or_default()
+        }
     }
 
     /// Returns the provinces, ordered by code.

@@ -82,8 +82,19 @@ pub struct HideWaiting {
     pub sender: SenderHash,
     /// The moderator.
     pub by: super::Actor,
+    /// The areas whose reports the moderator may hide.
+    pub limit: super::AreaLimit,
     /// The reason, for the log.
     pub reason: String,
+}
+
+/// The outcome of a [`HideWaiting`] request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HiddenReports {
+    /// The keys of the hidden reports, ascending.
+    pub hidden: Vec<super::ReportKey>,
+    /// How many waiting reports of the sender stay, because they are outside of the limit.
+    pub left: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

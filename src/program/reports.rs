@@ -11,7 +11,7 @@ use super::Failure;
 use crate::Builder;
 use crate::data::folder::{read_moderation_log, write_moderation_log};
 use crate::model::{
-    Actor, Moderation, ModerationAction, NAME, ReportContent, ReportKey, Timestamp, WaitingReport,
+    Actor, AreaLimit, Moderation, ModerationAction, NAME, ReportContent, ReportKey, Timestamp, WaitingReport,
     WaitingReports, is_name,
 };
 use crate::stores::{ModerationQuery, Store, StoreError, WaitingQuery};
@@ -143,7 +143,7 @@ async fn repeat_erasures(
 
 fn moderation(target: ModerationTarget, action: ModerationAction, by: &Actor) -> Moderation {
     let ModerationTarget { report, made_at, reason } = target;
-    Moderation { report, made_at, action, by: by.clone(), reason }
+    Moderation { report, made_at, action, by: by.clone(), limit: AreaLimit::Everywhere, reason }
 }
 
 /// Returns the named person, or else the user of the system. With `sudo`, that is the user who has called `sudo`.

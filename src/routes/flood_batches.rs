@@ -5,14 +5,15 @@ use std::sync::Arc;
 use rocket::serde::json::json;
 use rocket::{State, get, post};
 
-use crate::actions::{area_members, change_batch, object_members, undo_batch};
+use crate::actions::{Author, area_members, change_batch, object_members, undo_batch};
+use crate::auth::Scope;
 use crate::described;
 use crate::guards::{
     Authorized, BeforeTime, FloodsWrite, IdempotencyKey, JsonBody, LogAuthor, LogBatch, LogSince, LogUntil,
     PathParam, QueryParam, Username,
 };
 use crate::http::error::Problem;
-use crate::model::{Actor, BatchNumber, FloodChange, LoggedChange};
+use crate::model::{BatchNumber, FloodChange, LoggedChange};
 use crate::openapi::Described;
 use crate::rendering::ApiResponse;
 use crate::schema::{array, reference};
@@ -46,8 +47,8 @@ pub(super) async fn change_floods(
     store: &State<Arc<dyn Store>>,
     metrics: &State<Metrics>,
 ) -> Result<ApiResponse, Problem> {
-    let by = Actor { subject: authorized.credential.subject, username: username.get().0 };
-    change_batch(by, key, body, store, metrics).await
+    let author = Author::new(&authorized.credential, Scope::FloodsWrite, username.get().0);
+    change_batch(author, key, body, store, metrics).await
 }
 
 #[post("/floods/changes/<batch>/undo")]
@@ -59,8 +60,8 @@ pub(super) async fn undo_flood_batch(
     store: &State<Arc<dyn Store>>,
     metrics: &State<Metrics>,
 ) -> Result<ApiResponse, Problem> {
-    let by = Actor { subject: authorized.credential.subject, username: username.get().0 };
-    undo_batch(by, key, batch.get()?, store, metrics).await
+    let author = Author::new(&authorized.credential, Scope::FloodsWrite, username.get().0);
+    undo_batch(author, key, batch.get()?, store, metrics).await
 }
 
 /// The number of entries on a page of the log. A page has more entries if several have the same time as the last one.

@@ -4,6 +4,8 @@ use rocket::serde::json::json;
 use rocket::{State, delete, get, put};
 use serde::Serialize;
 
+use crate::actions::Author;
+use crate::auth::Scope;
 use crate::described;
 use crate::guards::{
     AreaFilter, Authorized, BboxParam, BeforeTime, Caller, FeedEntry, FloodAreaFilter, FloodEntry,
@@ -164,8 +166,8 @@ async fn change(
     area: AreaId,
     state: Option<FloodState>,
 ) -> Result<ApiResponse, Problem> {
-    let by = Actor { subject: authorized.credential.subject, username };
-    let changed = store.set_flood_state(SetFloodState { area, state, by }).await?;
+    let Author { by, limit } = Author::new(&authorized.credential, Scope::FloodsWrite, username);
+    let changed = store.set_flood_state(SetFloodState { area, state, by, limit }).await?;
     ApiResponse::bare(&json!({
         "localAreaId": changed.area.number(),
         "state": changed.state,

@@ -2,8 +2,9 @@ use std::sync::Arc;
 
 use rocket::{State, get, put};
 
-use crate::actions::set_report_visibility;
+use crate::actions::{Author, set_report_visibility};
 use crate::archive::Archive;
+use crate::auth::Scope;
 use crate::changes::Follower;
 use crate::described;
 use crate::guards::{
@@ -11,7 +12,7 @@ use crate::guards::{
     ReportsModerate, RequestedPeriod, TimePeriod, Training, Username,
 };
 use crate::http::error::Problem;
-use crate::model::{Actor, DisasterType, ReportKey};
+use crate::model::{DisasterType, ReportKey};
 use crate::openapi::Described;
 use crate::photos::CardImages;
 use crate::rendering::{ApiResponse, ResponseCache, ResponseKey};
@@ -106,6 +107,6 @@ pub(super) async fn set_visibility(
     archive: &State<Option<Archive>>,
 ) -> Result<ApiResponse, Problem> {
     let Username(username) = username.get();
-    let by = Actor { subject: authorized.credential.subject, username };
-    set_report_visibility(by, id.get()?, body, store, images, follower, archive.inner().as_ref()).await
+    let author = Author::new(&authorized.credential, Scope::ReportsModerate, username);
+    set_report_visibility(author, id.get()?, body, store, images, follower, archive.inner().as_ref()).await
 }

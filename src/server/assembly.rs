@@ -33,7 +33,7 @@ use crate::rendering::{LayerCache, Permits, Renderer, ResponseKey};
 use crate::routes::{self, OpenApiDocument, Readiness};
 use crate::runtime::run_in_background;
 use crate::sources::{ActivityRecorder, Sources};
-use crate::stores::{MeasuredStore, OpenedStore, Store};
+use crate::stores::{MeasuredStore, OpenedStore, RefusalOfLimits, Store};
 use crate::tasks::{DataWatch, ReportRetention, SourceWatch, StoredKeys, prepare_outlines};
 use crate::telemetry::{Metrics, RepeatSuppressor};
 use crate::webhooks::{Dispatcher, http_client};
@@ -54,6 +54,14 @@ impl Builder {
         let settings = self.store_settings(&config);
         let OpenedStore { store, managed, failure } =
             opener.open(&settings).await.map_err(BuildError::Store)?;
+        let store = if store.enforces_limits().await {
+            store
+        } else {
+            tracing::warn!(
+                "{store} does not check the areas of credentials: those limited to areas cannot write"
+            );
+            Arc::new(RefusalOfLimits(store))
+        };
         let metrics = settings.metrics;
         let store: Arc<dyn Store> = Arc::new(MeasuredStore::new(store, metrics.clone()));
         let follower = Follower::new(Arc::clone(&store), Arc::clone(&self.clock), metrics.clone());

@@ -14,8 +14,8 @@ use crate::model::alerts::LogEntry;
 use crate::model::bodies::PartnerReport;
 use crate::model::{
     AreaId, BatchOutcome, BatchRequest, Card, CardHolder, CardId, Clock, FloodChange, FloodLayer, GaugeLayer,
-    HideWaiting, Moderation, ModerationEntry, Places, Report, ReportContent, ReportKey, ReportLayer,
-    Timestamp, WaitingOrigin, WaitingReports,
+    HiddenReports, HideWaiting, Moderation, ModerationEntry, Places, Report, ReportContent, ReportKey,
+    ReportLayer, Timestamp, WaitingOrigin, WaitingReports,
 };
 use crate::stores::{
     Decorator, EntryQuery, FloodQuery, GaugeQuery, ModerationQuery, ReceiveOutcome, ReportQuery, Resource,
@@ -186,6 +186,6 @@ faulty! {
         async fn receive_partner_report(report: PartnerReport) -> ReceiveOutcome;
         async fn show_card_image(id: &CardId, image: &str) -> bool;
         async fn moderate(moderation: &Moderation) -> bool;
-        async fn hide_waiting(request: &HideWaiting) -> Vec<ReportKey>;
+        async fn hide_waiting(request: &HideWaiting) -> HiddenReports;
     }
 }

@@ -11,9 +11,9 @@ use crate::fixture;
 use crate::model::alerts::LogEntry;
 use crate::model::bodies::PartnerReport;
 use crate::model::{
-    Actor, AreaId, AreaSelector, BatchItem, BatchOperation, BatchOutcome, BatchRequest, CardHolder, CardId,
-    Condition, DisasterType, FloodBatch, FloodState, HideWaiting, Moderation, ModerationAction,
-    ReportContent, ReportKey, RequestKey, SenderHash, Timestamp, WaitingOrigin,
+    Actor, AreaId, AreaLimit, AreaSelector, BatchItem, BatchOperation, BatchOutcome, BatchRequest,
+    CardHolder, CardId, Condition, DisasterType, FloodBatch, FloodState, HideWaiting, Moderation,
+    ModerationAction, ReportContent, ReportKey, RequestKey, SenderHash, Timestamp, WaitingOrigin,
 };
 use crate::stores::{
     CardStore, EntryQuery, FeedStore, FloodStore, ModerationStore, SetFloodState, Store, StoreError,
@@ -117,7 +117,14 @@ impl Workload {
 
     async fn set(&self, store: &FaultyStore) {
         let (area, state) = (self.area(), self.state());
-        let change = store.set_flood_state(SetFloodState { area, state, by: actor("officer") }).await;
+        let change = store
+            .set_flood_state(SetFloodState {
+                area,
+                state,
+                by: actor("officer"),
+                limit: AreaLimit::Everywhere,
+            })
+            .await;
         self.history.note(format_args!(
             "server {} sets area {area} to {state:?}: {}",
             store.server,
@@ -150,6 +157,7 @@ impl Workload {
         let request = BatchRequest {
             changes,
             by: actor("officer"),
+            limit: AreaLimit::Everywhere,
             note: None,
             request: Some(RequestKey { id, digest: [0; 32] }),
             preview: false,
@@ -244,14 +252,15 @@ impl Workload {
         let report = reports[self.random.index(reports.len())];
         let action = self.random.pick(&ModerationAction::ALL);
         let (by, reason) = (actor("moderator"), "a test".to_owned());
-        let moderation = Moderation { report, made_at: None, action, by, reason };
+        let moderation =
+            Moderation { report, made_at: None, action, by, limit: AreaLimit::Everywhere, reason };
         let changed = store.moderate(&moderation).await;
         self.history.note(format_args!("server {} moderates {report}, {action}: {changed:?}", store.server));
     }
 
     async fn hide_sender(&self, store: &FaultyStore) {
         let (sender, by) = (sender(self.random.below(3)), actor("moderator"));
-        let request = HideWaiting { sender, by, reason: "a test".to_owned() };
+        let request = HideWaiting { sender, by, limit: AreaLimit::Everywhere, reason: "a test".to_owned() };
         let hidden = store.hide_waiting(&request).await;
         self.history.note(format_args!("server {} hides the reports of a sender: {hidden:?}", store.server));
     }

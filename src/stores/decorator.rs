@@ -7,10 +7,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{
-    CardStore, Check, EntryQuery, FeedStore, FloodLogQuery, FloodQuery, FloodStore, GaugeQuery, GaugeStore,
-    HistoryQuery, ImageStore, KeyEntry, KeyStore, LogQuery, ModerationQuery, ModerationStore, Overview,
-    PlaceStore, ReceiveOutcome, ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Resource,
-    Revision, ServiceState, ServiceStore, SetFloodState, SourceStore, Store, StoreError, StoredKey,
+    CardStore, Check, EndedLogin, EntryQuery, FeedStore, FloodLogQuery, FloodQuery, FloodStore, GaugeQuery,
+    GaugeStore, HistoryQuery, ImageStore, KeyEntry, KeyStore, LogQuery, ModerationQuery, ModerationStore,
+    Overview, PlaceStore, ReceiveOutcome, ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary,
+    Resource, Revision, ServiceState, ServiceStore, SetFloodState, SourceStore, Store, StoreError, StoredKey,
     TakenUpload, Versioned, WaitingQuery, WebhookState, WebhookStore,
 };
 use crate::auth::Secret;
@@ -18,9 +18,9 @@ use crate::model::alerts::LogEntry;
 use crate::model::bodies::{GaugeReadings, PartnerReport};
 use crate::model::{
     ArchiveRecord, AreaId, BatchOutcome, BatchRequest, Card, CardHolder, CardId, FloodChange, FloodLayer,
-    FloodStateRecord, GaugeLayer, HideWaiting, LoggedChange, Moderation, ModerationEntry, PhotoMove, Places,
-    Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp, Upload, WaitingOrigin,
-    WaitingReports,
+    FloodStateRecord, GaugeLayer, HiddenReports, HideWaiting, LoggedChange, Moderation, ModerationEntry,
+    PhotoMove, Places, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp, Upload,
+    WaitingOrigin, WaitingReports,
 };
 use crate::telemetry::StoreOperation;
 
@@ -153,7 +153,7 @@ decorator! {
         async fn moderate(moderation: &Moderation) -> StoreResult<bool>;
         async fn moderation_log(query: ModerationQuery) -> StoreResult<Versioned<Vec<ModerationEntry>>>;
         async fn waiting_reports(query: WaitingQuery) -> StoreResult<WaitingReports>;
-        async fn hide_waiting(request: &HideWaiting) -> StoreResult<Vec<ReportKey>>;
+        async fn hide_waiting(request: &HideWaiting) -> StoreResult<HiddenReports>;
         async fn forget_senders(until: Timestamp) -> StoreResult<()>;
         async fn erase_reports(before: Timestamp, most: u32) -> StoreResult<u64>;
         async fn take_photo_move(lease: Duration) -> StoreResult<Option<PhotoMove>>;
@@ -200,6 +200,8 @@ decorator! {
         async fn keys() -> StoreResult<Versioned<Vec<StoredKey>>>;
         async fn keys_revision() -> StoreResult<Revision>;
         async fn revoke_key(name: &str) -> StoreResult<()>;
+        async fn end_logins(subject: &str) -> StoreResult<()>;
+        async fn ended_logins() -> StoreResult<Vec<EndedLogin>>;
         async fn note_key_uses(uses: &[(String, Timestamp)]) -> StoreResult<()>;
     }
     SourceStore {
@@ -216,6 +218,7 @@ decorator! {
         async fn epoch() -> StoreResult<Option<u64>>;
         async fn readiness() -> Vec<Check>;
         async fn overview() -> StoreResult<Option<Overview>>;
+        async fn enforces_limits() -> bool;
         async fn close() -> ();
     }
 }

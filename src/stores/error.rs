@@ -25,6 +25,12 @@ pub enum StoreError {
         /// The reason, in words for the client: `states are set by the control room alone`.
         what: String,
     },
+    /// Areas are outside of the limit of the request. Nothing was changed.
+    #[error("outside of the areas that the credential may change")]
+    OutsideLimit {
+        /// The areas, ascending; empty for a report without an area.
+        areas: Vec<AreaId>,
+    },
     /// The backend cannot be reached or is too busy. If the connection was lost, the operation may have succeeded.
     #[error("the store cannot be reached")]
     Unavailable {

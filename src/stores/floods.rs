@@ -6,9 +6,9 @@ use url::form_urlencoded::Serializer;
 use super::{StoreError, Versioned};
 use crate::model::alerts::{LogEntry, entries};
 use crate::model::{
-    Actor, ArchiveRecord, Area, AreaId, AreaSelector, BatchNumber, BatchOutcome, BatchRequest, CurrentState,
-    FloodChange, FloodLayer, FloodState, FloodStateRecord, FloodStatus, LoggedChange, Period, SeriesPoint,
-    Timestamp,
+    Actor, ArchiveRecord, Area, AreaId, AreaLimit, AreaSelector, BatchNumber, BatchOutcome, BatchRequest,
+    CurrentState, FloodChange, FloodLayer, FloodState, FloodStateRecord, FloodStatus, LoggedChange, Period,
+    SeriesPoint, Timestamp,
 };
 
 /// Which areas of the flood map to return.
@@ -141,6 +141,8 @@ pub struct SetFloodState {
     pub state: Option<FloodState>,
     /// Who requests the change.
     pub by: Actor,
+    /// The areas that this caller may change.
+    pub limit: AreaLimit,
 }
 
 /// Flood states of areas and the log of their changes.

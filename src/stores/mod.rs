@@ -28,6 +28,7 @@ pub mod memory;
 mod moderation;
 mod places;
 pub mod postgres;
+mod refusal_of_limits;
 mod registry;
 mod reports;
 mod service_state;
@@ -56,11 +57,12 @@ pub use floods::{EntryQuery, FloodLogQuery, FloodQuery, FloodStore, HistoryQuery
 pub use gauges::{GaugeQuery, GaugeStore};
 pub use health::{Check, Overview};
 pub use images::{ImageStore, TakenUpload};
-pub use keys::{KeyEntry, KeyStore, StoredKey};
+pub use keys::{ENDED_LOGIN_KEPT, EndedLogin, KeyEntry, KeyStore, StoredKey};
 pub use layer_query::LayerQuery;
 pub(crate) use measured_store::MeasuredStore;
 pub use moderation::{ModerationQuery, ModerationStore, WaitingQuery};
 pub use places::PlaceStore;
+pub(crate) use refusal_of_limits::RefusalOfLimits;
 pub(crate) use registry::StoreRegistry;
 pub use registry::{OpenError, OpenStore, OpenedStore, StoreSettings, UnknownStore};
 pub use reports::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary};
@@ -134,6 +136,12 @@ pub trait Store:
     /// seconds. **Default: `None`**; the metrics then lack these figures
     async fn overview(&self) -> Result<Option<Overview>, StoreError> {
         Ok(None)
+    }
+
+    /// Whether the store checks the [limits](crate::model::AreaLimit) of requests in the transaction of the write. If not, the
+    /// server refuses all requests with a limit. **Default: `false`**
+    async fn enforces_limits(&self) -> bool {
+        false
     }
 
     /// Releases the resources of the backend. The server calls it once, after all other calls. **Default: does nothing**

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::{ReportStore, Revision, StoreError, Versioned};
 use crate::model::{
-    HideWaiting, Moderation, ModerationEntry, PhotoMove, ReportKey, Timestamp, WaitingReports,
+    HiddenReports, HideWaiting, Moderation, ModerationEntry, PhotoMove, ReportKey, Timestamp, WaitingReports,
 };
 
 /// Selects entries of the moderation log by their numbers.
@@ -49,7 +49,8 @@ pub trait ModerationStore: ReportStore {
     /// # Errors
     ///
     /// [`StoreError::NotFound`] if there is no such report, or if an erased report is to be hidden or shown.
-    /// [`StoreError::Conflict`] if the report was not made at the expected time. [`StoreError::Refused`] if the store cannot hide
+    /// [`StoreError::OutsideLimit`] if the report is outside of the limit. [`StoreError::Conflict`] if the report was not made at the
+    /// expected time. [`StoreError::Refused`] if the store cannot hide
     /// reports.
     async fn moderate(&self, _moderation: &Moderation) -> Result<bool, StoreError> {
         Err(StoreError::Refused { what: "this store cannot hide or erase reports".to_owned() })
@@ -68,10 +69,10 @@ pub trait ModerationStore: ReportStore {
         Ok(WaitingReports::default())
     }
 
-    /// Hides all waiting reports of a sender in one atomic change, with a log entry for each report. Returns their keys in
-    /// ascending order. Reports that a moderator has already shown stay visible. **Default: hides none**
-    async fn hide_waiting(&self, _request: &HideWaiting) -> Result<Vec<ReportKey>, StoreError> {
-        Ok(Vec::new())
+    /// Hides all waiting reports of a sender that are inside the limit in one atomic change, with a log entry for each report.
+    /// Reports that a moderator has already shown stay visible. **Default: hides none**
+    async fn hide_waiting(&self, _request: &HideWaiting) -> Result<HiddenReports, StoreError> {
+        Ok(HiddenReports::default())
     }
 
     /// Removes the sender from reports that have been waiting since `_until` or longer. **Default: does nothing**

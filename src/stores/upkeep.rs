@@ -98,6 +98,7 @@ impl Status {
 pub(super) fn count_queries(
     flooded: &'static str,
     log_entries: &'static str,
+    keys: &'static str,
 ) -> impl Iterator<Item = (&'static str, &'static str)> {
     let counts = [
         ("areas", "SELECT count(*) FROM areas"),
@@ -113,7 +114,7 @@ pub(super) fn count_queries(
         ("images waiting", "SELECT count(*) FROM images WHERE state = 'received'"),
         ("gauges", "SELECT count(*) FROM gauges"),
         ("readings", "SELECT count(*) FROM gauge_readings"),
-        ("keys", "SELECT count(*) FROM api_keys WHERE revoked_at IS NULL"),
+        ("keys", keys),
     ];
     counts.into_iter()
 }

@@ -84,7 +84,9 @@ impl Inner {
             let (valid, revoked): (Vec<_>, Vec<_>) =
                 stored.value.into_iter().partition(|key| key.revoked_at.is_none());
             let api_keys = |stored: Vec<StoredKey>| stored.into_iter().map(|key| key.entry.key);
+            let ended = self.store.ended_logins().await?;
             self.ring.fill(api_keys(valid), api_keys(revoked));
+            self.ring.set_ended_logins(ended.into_iter().map(|ended| (ended.subject, ended.number)));
             stored.revision
         };
         // Checked on every refresh, because the configuration can change even if the stored keys do not.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use siaga::folder::{Dataset, FolderRules, FolderWriter};
 use siaga::model::{
-    Actor, AreaSelector, BatchItem, BatchOperation, BatchRequest, CardId, Clock, Condition, Layer,
+    Actor, AreaLimit, AreaSelector, BatchItem, BatchOperation, BatchRequest, CardId, Clock, Condition, Layer,
     ManualClock, Moderation, Report, ReportKey, RequestKey, Timestamp,
 };
 use siaga::stores::file::OpenFile;
@@ -127,7 +127,8 @@ impl Side {
             Operation::Moderate(report, action) => {
                 let by = Actor { subject: "test".to_owned(), username: None };
                 let (report, reason) = (report.try_into().unwrap(), "spam".to_owned());
-                let moderation = Moderation { report, made_at: None, action, by, reason };
+                let moderation =
+                    Moderation { report, made_at: None, action, by, limit: AreaLimit::Everywhere, reason };
                 shown(store.moderate(&moderation).await, debug)
             }
             Operation::EraseOld(minutes, most) => shown(
@@ -174,7 +175,14 @@ fn batch_request(changes: BatchOperation, request: Option<u8>) -> BatchRequest {
     };
     let by = Actor { subject: "desk".to_owned(), username: None };
     let request = request.map(|id| RequestKey { id: id.into(), digest: [digest; 32] });
-    BatchRequest { changes, by, note: request.map(|request| request.id.to_string()), request, preview: false }
+    BatchRequest {
+        changes,
+        by,
+        limit: AreaLimit::Everywhere,
+        note: request.map(|request| request.id.to_string()),
+        request,
+        preview: false,
+    }
 }
 
 fn value<T: Debug>(found: Versioned<T>) -> String {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use siaga::model::{
-    Actor, AreaSelector, CARD_SOURCE, DisasterType, FloodState, ModerationAction, Period, ReportContent,
-    Timestamp,
+    Actor, AreaLimit, AreaSelector, CARD_SOURCE, DisasterType, FloodState, ModerationAction, Period,
+    ReportContent, Timestamp,
 };
 use siaga::stores::{FloodQuery, HistoryQuery, ReportQuery, SetFloodState, Window};
 
@@ -165,6 +165,7 @@ fn write() -> impl Strategy<Value = SetFloodState> {
         area: fixture::id(area),
         state,
         by: Actor { subject: "test".to_owned(), username: username.map(str::to_owned) },
+        limit: AreaLimit::Everywhere,
     })
 }
 

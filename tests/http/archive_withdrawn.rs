@@ -11,7 +11,9 @@ use rocket::local::blocking::Client;
 use rocket::tokio::time;
 use serde_json::json;
 use siaga::model::alerts::LogEntry;
-use siaga::model::{Actor, AreaId, Moderation, ModerationAction, ModerationEntry, ReportLayer, Timestamp};
+use siaga::model::{
+    Actor, AreaId, AreaLimit, Moderation, ModerationAction, ModerationEntry, ReportLayer, Timestamp,
+};
 use siaga::stores::{
     Decorator, EntryQuery, ModerationQuery, ReportQuery, Store, StoreError, Versioned, Window,
 };
@@ -101,7 +103,14 @@ fn moderate_last_often(siaga: &Siaga) {
         for number in 0..1_002 {
             let action = if number % 2 == 0 { ModerationAction::Hide } else { ModerationAction::Show };
             let by = Actor { subject: "test".to_owned(), username: None };
-            let moderation = Moderation { report, made_at: None, action, by, reason: "test".to_owned() };
+            let moderation = Moderation {
+                report,
+                made_at: None,
+                action,
+                by,
+                limit: AreaLimit::Everywhere,
+                reason: "test".to_owned(),
+            };
             assert!(store.moderate(&moderation).await.unwrap());
         }
     });

@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use siaga::Builder;
 use siaga::auth::KeyDigest;
-use siaga::model::{Actor, Clock, ManualClock, Timestamp};
+use siaga::model::{Actor, AreaLimit, Clock, ManualClock, Timestamp};
 use siaga::stores::{Decorator, OpenStore, SetFloodState, Store};
 
 use crate::backend::OpenFixture;
@@ -161,7 +161,10 @@ impl Siaga {
             for number in 0..times {
                 let (area, state) = (fixture::id(area), Some(fixture::state(2 + number % 2)));
                 let by = Actor { subject: "test".to_owned(), username: None };
-                store.set_flood_state(SetFloodState { area, state, by }).await.unwrap();
+                store
+                    .set_flood_state(SetFloodState { area, state, by, limit: AreaLimit::Everywhere })
+                    .await
+                    .unwrap();
             }
         });
     }

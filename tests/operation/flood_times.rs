@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use siaga::model::alerts::LogEntry;
 use siaga::model::{
-    Actor, AreaId, AreaSelector, BatchItem, BatchOperation, BatchOutcome, BatchRequest, Condition,
+    Actor, AreaId, AreaLimit, AreaSelector, BatchItem, BatchOperation, BatchOutcome, BatchRequest, Condition,
     FloodStatus, ManualClock, Timestamp,
 };
 use siaga::stores::file::OpenFile;
@@ -53,7 +53,14 @@ async fn flood(store: &dyn Store, clock: &ManualClock) {
         hour += 1;
         clock.set(now().saturating_add(Duration::from_hours(hour)));
         let by = Actor { subject: "desk".to_owned(), username: None };
-        let apply_batch = BatchRequest { changes, by, note: None, request: None, preview: false };
+        let apply_batch = BatchRequest {
+            changes,
+            by,
+            limit: AreaLimit::Everywhere,
+            note: None,
+            request: None,
+            preview: false,
+        };
         let BatchOutcome::Done { batch, .. } = store.change_floods(apply_batch).await.unwrap() else {
             panic!("not done")
         };

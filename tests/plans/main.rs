@@ -9,7 +9,7 @@ use std::time::Duration;
 use rocket::futures::FutureExt;
 use rocket::futures::future::BoxFuture;
 use siaga::model::bodies::{GaugeReadings, PartnerReport};
-use siaga::model::{Actor, AreaSelector, DisasterType, Period, ReportContent};
+use siaga::model::{Actor, AreaLimit, AreaSelector, DisasterType, Period, ReportContent};
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{
     EntryQuery, FloodQuery, GaugeQuery, HistoryQuery, LogQuery, OpenStore, ReceiveOutcome, ReportQuery,
@@ -172,7 +172,8 @@ const QUERIES: &[Query] = &[
     // The newest entry of all, and the one before of the area, for its run.
     Query("a change of an area", Some("flood_changes_changed_at"), 5, |store| {
         let by = Actor { subject: "test".to_owned(), username: None };
-        let write = SetFloodState { area: id(1_234), state: Some(state(2)), by };
+        let write =
+            SetFloodState { area: id(1_234), state: Some(state(2)), by, limit: AreaLimit::Everywhere };
         async { found(store.set_flood_state(write).await) }.boxed()
     }),
 ];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rocket::futures::future::join_all;
 use rocket::tokio;
-use siaga::model::Actor;
+use siaga::model::{Actor, AreaLimit};
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{OpenStore, Resource, SetFloodState};
 use sqlx::{Connection, PgConnection};
@@ -33,7 +33,15 @@ async fn a_thousand_reads_after_a_write_share_few_statements_and_see_it() {
     for _ in 0..ROUNDS {
         let known = store.revision(Resource::Floods).await.unwrap();
         let by = Actor { subject: "test".to_owned(), username: None };
-        store.set_flood_state(SetFloodState { area: id(1), state: Some(state(2)), by }).await.unwrap();
+        store
+            .set_flood_state(SetFloodState {
+                area: id(1),
+                state: Some(state(2)),
+                by,
+                limit: AreaLimit::Everywhere,
+            })
+            .await
+            .unwrap();
         let callers = (0..CALLERS).map(|_| {
             let store = Arc::clone(&store);
             tokio::spawn(async move { store.revision(Resource::Floods).await })

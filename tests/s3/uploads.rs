@@ -7,7 +7,7 @@ use object_store::{Attribute, AttributeValue, Error};
 use rocket::futures::future::join_all;
 use rocket::tokio;
 use serde_json::json;
-use siaga::model::{Actor, Moderation, ModerationAction};
+use siaga::model::{Actor, AreaLimit, Moderation, ModerationAction};
 use siaga::stores::Resource;
 
 use crate::eventually::{LONG, eventually};
@@ -72,6 +72,7 @@ async fn the_photo_and_upload_of_an_erased_report_are_deleted_without_a_list_of_
         made_at: None,
         action: ModerationAction::Erase,
         by: Actor { subject: "moderators".to_owned(), username: None },
+        limit: AreaLimit::Everywhere,
         reason: "its author asks".to_owned(),
     };
     assert!(siaga.store.moderate(&moderation).await.unwrap());

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use siaga::model::bodies::{GaugeReadings, PartnerReport};
-use siaga::model::{Actor, DisasterType};
+use siaga::model::{Actor, AreaLimit, DisasterType};
 use siaga::stores::file::OpenFile;
 use siaga::stores::{OpenStore, SetFloodState, Store};
 use sqlx::{AssertSqlSafe, Connection};
@@ -24,7 +24,8 @@ async fn change(store: &dyn Store, number: i64) {
     match number % 3 {
         0 => {
             let by = Actor { subject: "test".to_owned(), username: None };
-            let write = SetFloodState { area: id(1), state: Some(state(2)), by };
+            let write =
+                SetFloodState { area: id(1), state: Some(state(2)), by, limit: AreaLimit::Everywhere };
             drop(store.set_flood_state(write).await.unwrap());
         }
         1 => {

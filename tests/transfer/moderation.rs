@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use siaga::folder::{Dataset, FolderFile, FolderRules};
-use siaga::model::{Actor, Moderation, ModerationAction};
+use siaga::model::{Actor, AreaLimit, Moderation, ModerationAction};
 use siaga::stores::Store;
 use tempfile::TempDir;
 
@@ -21,7 +21,19 @@ async fn moderate(store: &Arc<dyn Store>) {
     for (report, action) in moderations {
         let by = Actor { subject: "moderators".to_owned(), username: Some("Ibu Ani, \"A\"".to_owned()) };
         let (report, reason) = (report.try_into().unwrap(), "spam".to_owned());
-        assert!(store.moderate(&Moderation { report, made_at: None, action, by, reason }).await.unwrap());
+        assert!(
+            store
+                .moderate(&Moderation {
+                    report,
+                    made_at: None,
+                    action,
+                    by,
+                    limit: AreaLimit::Everywhere,
+                    reason
+                })
+                .await
+                .unwrap()
+        );
     }
     store.close().await;
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use siaga::model::bodies::PartnerReport;
-use siaga::model::{Actor, CardId, DisasterType, Report, Timestamp};
+use siaga::model::{Actor, AreaLimit, CardId, DisasterType, Report, Timestamp};
 use siaga::stores::{FloodQuery, SetFloodState, Store, StoreError};
 
 use crate::fixture::{content, id, now, place, state};
@@ -24,7 +24,7 @@ pub(crate) fn before(milliseconds: u64) -> Timestamp {
 
 pub(crate) fn write(area: u64, code: Option<u64>) -> SetFloodState {
     let by = Actor { subject: "test".to_owned(), username: None };
-    SetFloodState { area: id(area), state: code.map(state), by }
+    SetFloodState { area: id(area), state: code.map(state), by, limit: AreaLimit::Everywhere }
 }
 
 pub(crate) fn post(post_id: i64, x: f64, y: f64) -> PartnerReport {

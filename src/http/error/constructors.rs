@@ -6,9 +6,9 @@ use rocket::http::Status;
 use serde_json::Value;
 
 use super::{Details, Members, Problem, Refusal, Source};
-use crate::model::CardId;
 use crate::model::bodies::Fault;
 use crate::model::duration::seconds_rounded_up;
+use crate::model::{AreaId, CardId};
 use crate::telemetry::Rejection;
 
 const CREDENTIAL_NEEDED: &str =
@@ -104,12 +104,21 @@ impl Problem {
 
     /// Creates a 404: these areas do not exist. The message lists the first 20 areas; the member `unknown` lists all of them.
     pub(crate) fn unknown_areas(unknown: Vec<String>) -> Self {
-        const MAX: usize = 20;
-        let (listed, rest) = unknown.split_at(unknown.len().min(MAX));
-        let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-        let problem =
-            Self::new(Status::NotFound, format!("no such local areas: {}{more}", listed.join(", ")));
+        let listed = listed(&unknown).unwrap_or_default();
+        let problem = Self::new(Status::NotFound, format!("no such local areas: {listed}"));
         Self { members: Some(Members::Unknown { unknown }), ..problem }
+    }
+
+    /// Creates a 403: these areas are outside of the limit of the credential. The message lists the first 20 areas; the member
+    /// `outside` lists all of them.
+    pub(crate) fn outside_limit(outside: &[AreaId]) -> Self {
+        let message = match listed(outside) {
+            Some(listed) => format!("outside of the areas of this credential: {listed}; nothing was stored"),
+            None => "outside of the areas of this credential: a report without such an area".to_owned(),
+        };
+        let problem =
+            Self::forbidden_with_message("outside of its areas", None, message, Rejection::Forbidden);
+        Self { members: Some(Members::Outside { outside: outside.to_vec() }), ..problem }
     }
 
     pub(crate) fn edit_conflicts(conflicts: Vec<Value>) -> Self {
@@ -203,6 +212,15 @@ impl Problem {
         }
         .into()
     }
+}
+
+/// Lists the first 20 items, and counts the others; `None` without items.
+fn listed<T: ToString>(items: &[T]) -> Option<String> {
+    const MAX: usize = 20;
+    let (listed, rest) = items.split_at(items.len().min(MAX));
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    let listed: Vec<_> = listed.iter().map(T::to_string).collect();
+    (!items.is_empty()).then(|| listed.join(", ") + &more)
 }
 
 fn seconds_to_wait(wait: Duration) -> u64 {

@@ -14,6 +14,7 @@ impl From<StoreError> for Problem {
             StoreError::Refused { what } => {
                 Self::forbidden_with_message(&what, None, &*what, Rejection::Forbidden)
             }
+            StoreError::OutsideLimit { areas } => Self::outside_limit(&areas),
             StoreError::Unavailable { retry_after, source } => {
                 Self::outage(retry_after, source, Rejection::Unavailable)
             }

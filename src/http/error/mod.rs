@@ -22,7 +22,7 @@ use serde_json::Value;
 pub(crate) use self::catcher::catchers;
 use crate::http::content::CacheControl;
 use crate::http::fairings::RequestId;
-use crate::model::CardId;
+use crate::model::{AreaId, CardId};
 use crate::telemetry::{Metrics, Rejection, RepeatSuppressor, causes};
 
 /// The part of a request that is not valid.
@@ -69,6 +69,9 @@ enum Members {
     },
     Unknown {
         unknown: Vec<String>,
+    },
+    Outside {
+        outside: Vec<AreaId>,
     },
     Conflicts {
         conflicts: Box<[Value]>,

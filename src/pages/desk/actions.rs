@@ -6,13 +6,14 @@ use rocket::{State, post, put};
 use serde_json::json;
 
 use super::session::OfficerScript;
-use crate::actions::{change_batch, set_report_visibility, undo_batch};
+use crate::actions::{Author, change_batch, set_report_visibility, undo_batch};
 use crate::archive::Archive;
+use crate::auth::Scope;
 use crate::changes::Follower;
 use crate::guards::{IdempotencyKey, JsonBody, PathParam};
 use crate::http::error::Problem;
 use crate::model::bodies::read_reason;
-use crate::model::{BatchNumber, HideWaiting, ReportKey, SenderHash};
+use crate::model::{BatchNumber, HiddenReports, HideWaiting, ReportKey, SenderHash};
 use crate::photos::CardImages;
 use crate::rendering::ApiResponse;
 use crate::sources::Sources;
@@ -31,7 +32,7 @@ pub(super) async fn change(
 ) -> Result<ApiResponse, Problem> {
     let OfficerScript(officer) = sender;
     officer.require_write()?;
-    let response = change_batch(officer.actor(), key, body, store, metrics).await?;
+    let response = change_batch(officer.author(Scope::FloodsWrite), key, body, store, metrics).await?;
     sources.record_subject(&officer.credential.subject);
     Ok(response)
 }
@@ -47,7 +48,7 @@ pub(super) async fn undo(
 ) -> Result<ApiResponse, Problem> {
     let OfficerScript(officer) = sender;
     officer.require_write()?;
-    let response = undo_batch(officer.actor(), key, batch.get()?, store, metrics).await?;
+    let response = undo_batch(officer.author(Scope::FloodsWrite), key, batch.get()?, store, metrics).await?;
     sources.record_subject(&officer.credential.subject);
     Ok(response)
 }
@@ -64,8 +65,8 @@ pub(super) async fn moderate(
 ) -> Result<ApiResponse, Problem> {
     let OfficerScript(officer) = sender;
     officer.require_moderation_scope()?;
-    set_report_visibility(officer.actor(), id.get()?, body, store, images, follower, archive.inner().as_ref())
-        .await
+    let author = officer.author(Scope::ReportsModerate);
+    set_report_visibility(author, id.get()?, body, store, images, follower, archive.inner().as_ref()).await
 }
 
 /// Hides all waiting reports of a sender.
@@ -79,10 +80,11 @@ pub(super) async fn hide_waiting(
     let OfficerScript(officer) = officer;
     officer.require_moderation_scope()?;
     let reason = read_reason(&body.0).map_err(|faults| Problem::faults(&faults))?;
-    let order = HideWaiting { sender: sender.get()?, by: officer.actor(), reason };
+    let Author { by, limit } = officer.author(Scope::ReportsModerate);
+    let order = HideWaiting { sender: sender.get()?, by, limit, reason };
     // No cached response becomes wrong, because waiting reports are not public.
-    let hidden = store.hide_waiting(&order).await?;
-    ApiResponse::bare(&json!({ "hidden": hidden }))
+    let HiddenReports { hidden, left } = store.hide_waiting(&order).await?;
+    ApiResponse::bare(&json!({ "hidden": hidden, "left": left }))
 }
 
 /// Records a heartbeat of the officer's source. The page sends heartbeats only until 30 minutes after the last keystroke or tap.

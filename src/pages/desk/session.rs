@@ -9,13 +9,14 @@ use rocket::request::{FromRequest, Outcome};
 use rocket::time;
 
 use super::news::{self, News};
+use crate::actions::Author;
 use crate::auth::{Authenticator, Credential, CredentialError, CredentialKind, Scope};
 use crate::config::Config;
 use crate::guards::{FormSite, guard, managed};
 use crate::http::error::Problem;
 use crate::http::fairings::{RequestInfo, Subject};
 use crate::http::quotas::Client;
-use crate::model::{Actor, Clock, Timestamp, is_name};
+use crate::model::{Clock, Timestamp, is_name};
 
 const LIFETIME: Duration = Duration::from_hours(12);
 /// The maximum length of a key in bytes, so that it fits into a cookie. Keys of Siaga have 64 bytes.
@@ -172,8 +173,8 @@ impl Officer {
         self.credential.allows(scope).then_some(()).ok_or_else(lacks)
     }
 
-    pub(super) fn actor(&self) -> Actor {
-        Actor { subject: self.credential.subject.clone(), username: Some(self.name.clone()) }
+    pub(super) fn author(&self, scope: Scope) -> Author {
+        Author::new(&self.credential, scope, Some(self.name.clone()))
     }
 
     pub(super) fn name(&self) -> &str {

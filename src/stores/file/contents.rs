@@ -7,7 +7,7 @@ use crate::model::Timestamp;
 use crate::runtime::off_thread;
 use crate::stores::Revision;
 use crate::stores::local::{Revisions, State};
-use crate::stores::service_state::{Keys, Service};
+use crate::stores::service_state::Service;
 
 const COUNTS: &str = "SELECT epoch, changes, floods, reports, gauges, places, keys FROM counts";
 const PUT_COUNTS: &str = "
@@ -67,7 +67,7 @@ pub(super) async fn load(
 ) -> Result<State, FileError> {
     let dataset = dataset(from).await?;
     let service = Service {
-        keys: Keys::new(tables::API_KEYS.all(from).await?, counts.keys),
+        keys: tables::keys(from, counts.keys).await?,
         uploads: tables::images(from).await?.into_iter().collect(),
         signing_key: tables::signing_key(from).await?,
         last_heard: tables::SOURCES.all(from).await?.into_iter().collect(),

@@ -16,6 +16,9 @@ const FLOODED: &str = "
 const IN_FORCE: &str = "
     SELECT count(*) FROM (SELECT state, max(changed_at) AS since FROM flood_states GROUP BY area_id)
     WHERE state IS NOT NULL AND since > ?";
+const KEYS: &str = "
+    SELECT count(*) FROM (SELECT revoked_at FROM api_keys UNION ALL SELECT revoked_at FROM limited_api_keys)
+    WHERE revoked_at IS NULL";
 const HEARD: &str = "SELECT name, last_heard FROM sources";
 
 /// The newest time of each kind of data. Excludes times in the future, which reports may have.
@@ -30,7 +33,7 @@ pub(super) async fn read(connection: &mut SqliteConnection, now: Timestamp) -> R
     let (found, needed) = (schema::count_applied(&mut snapshot).await?, schema::needed());
     let mut status = Status { schema: found, needed, ..Status::default() };
     if found >= needed {
-        for (name, sql) in count_queries(FLOODED, "SELECT count(*) FROM flood_states") {
+        for (name, sql) in count_queries(FLOODED, "SELECT count(*) FROM flood_states", KEYS) {
             let count: i64 = query_scalar(sql).fetch_one(&mut *snapshot).await?;
             status.rows.push((name, count.cast_unsigned()));
         }

@@ -252,8 +252,8 @@ impl Writer {
         let only_keys =
             same_epoch && counts.revisions == self.counts.revisions && counts.keys > self.counts.keys;
         let state = if only_keys {
-            let keys = tables::API_KEYS.all(from).await?;
-            State::clone(&current).with_keys(keys, counts.keys)
+            let keys = tables::keys(from, counts.keys).await?;
+            State::clone(&current).with_keys(keys)
         } else {
             // The other process may have erased data, which the log then still contains.
             self.erased.get_or_insert_with(Instant::now);

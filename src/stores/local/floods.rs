@@ -13,8 +13,8 @@ use crate::model::CancelFlag;
 use crate::model::alerts::LogEntry;
 use crate::model::{
     ArchiveRecord, AreaId, AreaSelector, AreaSet, BatchContext, BatchDecision, BatchNumber, BatchOperation,
-    BatchOutcome, BatchRequest, FloodBatch, FloodChange, FloodLayer, FloodStatus, LoggedChange, REPEATABLE,
-    RequestKey, SeriesPoint, StateChange, Timestamp, archive, series,
+    BatchOutcome, BatchRequest, FloodBatch, FloodChange, FloodLayer, FloodStatus, LoggedChange, PlaceNames,
+    REPEATABLE, RequestKey, SeriesPoint, StateChange, Timestamp, archive, series,
 };
 use crate::stores::{
     EntryQuery, FloodLogQuery, FloodQuery, FloodStore, HistoryQuery, LogQuery, SetFloodState, StoreError,
@@ -132,6 +132,7 @@ impl Floods {
                 )
             }
         };
+        let outside = request.limit.outside(areas.iter().map(|area| (*area, self.names(*area))));
         let areas = areas.into_iter().filter_map(|area| {
             let mut latest = self.log(area)?.latest(area, None, 2);
             Some((area, [latest.next(), latest.next()]))
@@ -142,6 +143,7 @@ impl Floods {
         BatchContext {
             newest_batch: self.batches.last().map(|batch| batch.number),
             areas: areas.collect(),
+            outside,
             repeated: request.request.and_then(|_| recent().find(has_same_request)).cloned(),
             undo: self.batches.iter().rev().find(undoes).cloned(),
             undone,
@@ -163,6 +165,10 @@ impl Floods {
             heads.extend(log.peek().map(|next| (next.at, Reverse(number))));
             change
         })
+    }
+
+    fn names(&self, area: AreaId) -> Option<PlaceNames<'_>> {
+        self.areas.position(area).map(|position| PlaceNames::from(&self.areas[position]))
     }
 
     fn log(&self, area: AreaId) -> Option<&AreaLog> {
@@ -220,9 +226,13 @@ impl Floods {
 
 impl State {
     fn set_flood_state(&mut self, change: SetFloodState, now: Timestamp) -> Result<FloodChange, StoreError> {
-        let SetFloodState { area, state, by } = change;
+        let SetFloodState { area, state, by, limit } = change;
         let floods = &self.floods.value;
         let position = floods.areas.position(area).ok_or_else(|| StoreError::no_area(area))?;
+        let areas = limit.outside([(area, floods.names(area))]);
+        if !areas.is_empty() {
+            return Err(StoreError::OutsideLimit { areas });
+        }
         let last = floods.logs.get(position).and_then(AreaLog::last).map(|last| last.at);
         // Changes of an area are at least 1 ms apart, even if the clock has stepped back.
         let at = last.map_or(now, |last| now.max(last.saturating_add(Duration::from_millis(1))));

@@ -132,6 +132,10 @@ impl ServiceStore for LocalStore {
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl Store for LocalStore {
+    async fn enforces_limits(&self) -> bool {
+        true
+    }
+
     async fn epoch(&self) -> Result<Option<u64>, StoreError> {
         Ok(Some(self.current.load().epoch))
     }

@@ -7,7 +7,7 @@ use crate::model::{
     Observation, PartnerPost, Region, Report, ReportKey, Timestamp, Waiting,
 };
 use crate::stores::service_state::Image;
-use crate::stores::{StoredKey, WebhookState};
+use crate::stores::{EndedLogin, StoredKey, WebhookState};
 
 /// A row to write. It replaces the stored row with the same identifier.
 #[derive(Clone, Debug)]
@@ -36,6 +36,7 @@ pub(in crate::stores) enum Row {
     Image(CardId, Image),
     SigningKey(Secret),
     Key(StoredKey),
+    EndedLogin(EndedLogin),
     Source(String, Timestamp),
     Webhook(String, WebhookState),
 }

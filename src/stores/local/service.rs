@@ -11,8 +11,8 @@ use crate::auth::Secret;
 use crate::model::{CardId, Timestamp, Upload};
 use crate::stores::service_state::{Keys, Uploads};
 use crate::stores::{
-    ImageStore, KeyEntry, KeyStore, Revision, SourceStore, StoreError, StoredKey, TakenUpload, Versioned,
-    WebhookState, WebhookStore,
+    EndedLogin, ImageStore, KeyEntry, KeyStore, Revision, SourceStore, StoreError, StoredKey, TakenUpload,
+    Versioned, WebhookState, WebhookStore,
 };
 
 impl State {
@@ -177,6 +177,20 @@ impl KeyStore for LocalStore {
     async fn revoke_key(&self, name: &str) -> Result<(), StoreError> {
         let name = name.to_owned();
         self.write_keys(vec![name.clone()], move |keys, now| keys.revoke(&name, now)).await
+    }
+
+    async fn end_logins(&self, subject: &str) -> Result<(), StoreError> {
+        let subject = subject.to_owned();
+        let write = self.write(move |state, rows, now| {
+            let ended = state.service_mut().keys.end_logins(&subject, now);
+            rows.add(|| [Row::EndedLogin(ended)]);
+            Ok(())
+        });
+        write.await
+    }
+
+    async fn ended_logins(&self) -> Result<Vec<EndedLogin>, StoreError> {
+        Ok(self.state().service.keys.ended_logins(self.clock.now()))
     }
 
     async fn note_key_uses(&self, uses: &[(String, Timestamp)]) -> Result<(), StoreError> {

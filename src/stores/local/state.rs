@@ -8,7 +8,7 @@ use super::rows::{Row, Rows};
 use crate::data::folder::Dataset;
 use crate::model::{FloodBatch, Places, ReportKey, Timestamp, Waiting};
 use crate::stores::service_state::{Keys, Service};
-use crate::stores::{Revision, StoreError, StoredKey, Versioned};
+use crate::stores::{Revision, StoreError, Versioned};
 
 /// All data of a store at one moment. A clone is cheap: it shares each part with the original until one of them changes.
 #[derive(Clone, Debug)]
@@ -82,8 +82,8 @@ impl State {
         Self { epoch: before.epoch, ..self }
     }
 
-    pub(in crate::stores) fn with_keys(mut self, keys: Vec<StoredKey>, revision: Revision) -> Self {
-        self.service_mut().keys = Keys::new(keys, revision);
+    pub(in crate::stores) fn with_keys(mut self, keys: Keys) -> Self {
+        self.service_mut().keys = keys;
         self
     }
 

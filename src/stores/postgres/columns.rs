@@ -14,7 +14,7 @@ use sqlx::{Decode, Postgres, Row, Type};
 use super::values::{moment, number};
 use crate::auth::{KeyDigest, Scope};
 use crate::model::{
-    AlertLevel, AreaId, Attributes, BatchNumber, CardId, DisasterType, FloodState, Geometry,
+    AlertLevel, AreaId, AreaRule, Attributes, BatchNumber, CardId, DisasterType, FloodState, Geometry,
     InfrastructureKind, InfrastructureShape, ModerationAction, Position, ReportDigest, ReportKey, Timestamp,
 };
 use crate::stores::wkb;
@@ -103,6 +103,7 @@ columns! {
     InfrastructureKind as String: |column: String| column.parse(), |kind| kind.name();
     ModerationAction as String: |column: String| column.parse(), |action| action.name();
     Scope as String: |column: String| column.parse(), |scope| scope.name();
+    AreaRule as String: |column: String| serde_json::from_str(&column), |rule| rule;
     KeyDigest as [u8; 32]: <[u8; 32]>::try_into, |digest| format!(r"\x{}", hex::encode(digest.as_bytes()));
     ReportDigest as [u8; 32]: <[u8; 32]>::try_into, |digest| format!(r"\x{digest}");
     Position as Vec<u8>: |column: Vec<u8>| wkb::place(&column), |place| Shape(Geometry::Point(place.coord()));

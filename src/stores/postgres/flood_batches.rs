@@ -9,12 +9,13 @@ use sqlx::{Connection, FromRow, PgConnection, Row as _, ValueRef};
 
 use super::PostgresStore;
 use super::columns::get;
+use super::limits::NamesRow;
 use super::transfer::LOCK_STATES;
 use super::values::{column, moment, number};
 use crate::model::alerts::LogEntry;
 use crate::model::{
     Actor, AreaId, BatchContext, BatchDecision, BatchOperation, BatchOutcome, BatchRequest, FloodBatch,
-    FloodChange, FloodState, LoggedChange, REPEATABLE, RequestKey, Timestamp,
+    FloodChange, FloodState, LoggedChange, PlaceNames, REPEATABLE, RequestKey, Timestamp,
 };
 use crate::stores::{FloodLogQuery, StoreError};
 
@@ -26,9 +27,9 @@ const BATCHES: &str = "
 
 const NEWEST_BATCH: &str = "SELECT max(number) FROM flood_batches";
 
-/// The last two log entries of each existing area. An area without entries has one row of nulls.
+/// The last two log entries of each existing area, with its names. An area without entries has one row of nulls.
 const LAST_ENTRIES: &str = "
-    SELECT areas.area_id, log.changed_at, coalesce(log.received_at, log.changed_at) AS received_at, log.state,
+    SELECT areas.area_id, instance_region_code, city, city_name, parent_name, log.changed_at, coalesce(log.received_at, log.changed_at) AS received_at, log.state,
            log.subject, log.username, log.run_began_at, log.since, log.confirmed_at
     FROM areas LEFT JOIN LATERAL (
         SELECT changed_at, received_at, state, subject, username, run_began_at, since, confirmed_at FROM flood_changes
@@ -114,6 +115,7 @@ impl<'r> FromRow<'r, PgRow> for AreaEntry {
 
 struct LastRow {
     entry: AreaEntry,
+    names: NamesRow,
     times: Option<LogEntry>,
 }
 
@@ -121,7 +123,7 @@ impl<'r> FromRow<'r, PgRow> for LastRow {
     fn from_row(row: &'r PgRow) -> Result<Self, sqlx::Error> {
         let entry = AreaEntry::from_row(row)?;
         let times = entry.change.as_ref().map(|_| LogEntry::from_row(row)).transpose()?;
-        Ok(Self { entry, times })
+        Ok(Self { entry, names: NamesRow::from_row(row)?, times })
     }
 }
 
@@ -205,10 +207,12 @@ async fn read_context(
         (_, Some(batch)) => batch.changes.iter().map(|(area, _)| column(area.number())).collect(),
         (_, None) => Vec::new(),
     };
+    let requested = areas.clone();
     let rows: Vec<LastRow> = sqlx::query_as(LAST_ENTRIES).bind(areas).fetch_all(&mut *connection).await?;
+    let outside = outside_limit(request, &requested, &rows)?;
     let mut areas: HashMap<AreaId, [Option<FloodChange>; 2]> = HashMap::new();
     let mut last = LastEntries::new();
-    for LastRow { entry: AreaEntry { area, change }, times } in rows {
+    for LastRow { entry: AreaEntry { area, change }, times, .. } in rows {
         let (changes, entries) = (areas.entry(area).or_default(), last.entry(area).or_default());
         let index = usize::from(changes[0].is_some());
         (changes[index], entries[index]) = (change, times);
@@ -217,6 +221,7 @@ async fn read_context(
     let context = BatchContext {
         newest_batch: newest_batch.map(number).transpose()?,
         areas,
+        outside,
         repeated: request.request.and_then(|key| {
             find_batch(&|batch| {
                 batch.by.subject == request.by.subject
@@ -227,6 +232,18 @@ async fn read_context(
         undone,
     };
     Ok((context, last))
+}
+
+/// Returns the requested areas that are outside of the limit. `rows` has the names of those that exist.
+fn outside_limit(
+    request: &BatchRequest,
+    requested: &[i64],
+    rows: &[LastRow],
+) -> Result<Vec<AreaId>, StoreError> {
+    let by_area: HashMap<AreaId, PlaceNames<'_>> =
+        rows.iter().map(|row| (row.entry.area, row.names.names())).collect();
+    let requested: Vec<AreaId> = requested.iter().map(|area| number(*area)).collect::<Result<_, _>>()?;
+    Ok(request.limit.outside(requested.into_iter().map(|area| (area, by_area.get(&area).copied()))))
 }
 
 async fn insert_batch(

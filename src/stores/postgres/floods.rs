@@ -12,19 +12,22 @@ use super::revision::{revision, versioned};
 use super::values::{column, count, limit, moment, number};
 use crate::model::alerts::LogEntry;
 use crate::model::{
-    ArchiveRecord, AreaId, AreaSet, BatchOutcome, BatchRequest, CurrentState, FloodChange, FloodLayer,
-    FloodStatus, LoggedChange, SeriesPoint, Timestamp,
+    ArchiveRecord, AreaId, AreaRule, AreaSet, BatchOutcome, BatchRequest, CurrentState, FloodChange,
+    FloodLayer, FloodStatus, LoggedChange, PlaceNames, SeriesPoint, Timestamp,
 };
 use crate::stores::{
-    EntryQuery, FloodLogQuery, FloodQuery, FloodStore, HistoryQuery, LogQuery, SetFloodState, StoreError,
-    Versioned,
+    EntryQuery, FloodLogQuery, FloodQuery, FloodStore, HistoryQuery, LogQuery, PlaceStore, SetFloodState,
+    StoreError, Versioned,
 };
 
-/// Sets the state of an area, at least 1 ms after its last change. Returns no row if the area does not exist.
+/// Sets the state of an area, at least 1 ms after its last change. Returns no row if the area does not exist, or does not have the
+/// names of `$6`, which the caller has compared with the limit of the request.
 const SET: &str = "
     WITH stood AS (
         INSERT INTO flood_states AS standing (area_id, state, changed_at)
-        SELECT area_id, $2::smallint, $3::timestamptz FROM areas WHERE area_id = $1
+        SELECT area_id, $2::smallint, $3::timestamptz FROM areas
+        WHERE area_id = $1
+          AND ($6::text[] IS NULL OR ARRAY[instance_region_code, city, city_name, parent_name] = $6)
         ON CONFLICT (area_id) DO UPDATE SET
             state = excluded.state,
             changed_at = greatest(excluded.changed_at, standing.changed_at + interval '1 millisecond')
@@ -208,7 +211,42 @@ impl StateRow {
     }
 }
 
+/// Returns the names of the area, in the order of [`AreaRule::KEYS`]. Fails if the area does not exist or is outside of the limit.
+fn names_inside(request: &SetFloodState, areas: &AreaSet) -> Result<Vec<String>, StoreError> {
+    let area = areas.position(request.area).map(|position| &areas[position]);
+    let names = PlaceNames::from(area.ok_or_else(|| StoreError::no_area(request.area))?);
+    if !request.limit.contains(&names) {
+        return Err(StoreError::OutsideLimit { areas: vec![request.area] });
+    }
+    Ok(AreaRule::KEYS.iter().map(|key| names.get(key).unwrap_or_default().to_owned()).collect())
+}
+
 impl PostgresStore {
+    /// Sets the state of an area with these names. Returns `None` if there is no such area.
+    async fn set_state(
+        &self,
+        SetFloodState { area, state, by, .. }: &SetFloodState,
+        names: Option<&Vec<String>>,
+    ) -> Result<Option<FloodChange>, StoreError> {
+        let now = self.clock.now();
+        let statement = sqlx::query_as(SET)
+            .bind(column(area.number()))
+            .bind(state.map(|state| i16::from(state.code())))
+            .bind(moment(now))
+            .bind(by.subject.clone())
+            .bind(by.username.clone())
+            .bind(names.cloned());
+        let rows: Vec<(DateTime<Utc>,)> = self.connections.write(statement).await?;
+        let change = |(at,): (DateTime<Utc>,)| FloodChange {
+            area: *area,
+            state: *state,
+            at: at.into(),
+            received: now,
+            by: by.clone(),
+        };
+        Ok(rows.into_iter().next().map(change))
+    }
+
     async fn map(&self) -> Result<Versioned<Map>, StoreError> {
         let places_revision = |row: &StateRow| row.places;
         let (rows, places) = self.with_places(sqlx::query_as(STATES), places_revision).await?;
@@ -324,16 +362,24 @@ impl FloodStore for PostgresStore {
     }
 
     async fn set_flood_state(&self, request: SetFloodState) -> Result<FloodChange, StoreError> {
-        let (SetFloodState { area, state, by }, now) = (request, self.clock.now());
-        let statement = sqlx::query_as(SET)
-            .bind(column(area.number()))
-            .bind(state.map(|state| i16::from(state.code())))
-            .bind(moment(now))
-            .bind(by.subject.clone())
-            .bind(by.username.clone());
-        let rows: Vec<(DateTime<Utc>,)> = self.connections.write(statement).await?;
-        let (at,) = rows.into_iter().next().ok_or_else(|| StoreError::no_area(area))?;
-        Ok(FloodChange { area, state, at: at.into(), received: now, by })
+        if request.limit.is_everywhere() {
+            return self.set_state(&request, None).await?.ok_or_else(|| StoreError::no_area(request.area));
+        }
+        let mut places = self.places.get_or_load(&self.connections).await?;
+        loop {
+            let names = names_inside(&request, places.value.areas());
+            if let Ok(names) = &names
+                && let Some(change) = self.set_state(&request, Some(names)).await?
+            {
+                return Ok(change);
+            }
+            // The cached places may be outdated.
+            let current = self.places().await?;
+            if current.revision == places.revision {
+                return Err(names.err().unwrap_or_else(|| StoreError::no_area(request.area)));
+            }
+            places = current;
+        }
     }
 
     async fn change_floods(&self, request: BatchRequest) -> Result<BatchOutcome, StoreError> {

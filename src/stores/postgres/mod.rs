@@ -14,6 +14,7 @@ mod gauges;
 mod hosts;
 mod images;
 mod keys;
+mod limits;
 mod link;
 mod listener;
 mod moderation;
@@ -119,6 +120,10 @@ impl ServiceStore for PostgresStore {
 
 #[async_trait]
 impl Store for PostgresStore {
+    async fn enforces_limits(&self) -> bool {
+        true
+    }
+
     async fn revision(&self, resource: Resource) -> Result<Revision, StoreError> {
         self.revision_by_name(resource_name(resource)).await
     }

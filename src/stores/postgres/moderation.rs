@@ -15,8 +15,8 @@ use super::rows::report;
 use super::statement::Query;
 use super::values::{column, moment};
 use crate::model::{
-    HideWaiting, Moderation, ModerationAction, ModerationEntry, PhotoMove, PhotoPlace, Report, ReportDigest,
-    ReportKey, Timestamp, WaitingReports, photo_name,
+    HiddenReports, HideWaiting, Moderation, ModerationAction, ModerationEntry, PhotoMove, PhotoPlace, Report,
+    ReportDigest, ReportKey, Timestamp, WaitingReports, photo_name,
 };
 use crate::stores::{ModerationQuery, ModerationStore, StoreError, Versioned, WaitingQuery};
 
@@ -252,6 +252,7 @@ fn check_made_at(request: &Moderation, made_at: Timestamp) -> Result<(), StoreEr
 #[async_trait]
 impl ModerationStore for PostgresStore {
     async fn moderate(&self, request: &Moderation) -> Result<bool, StoreError> {
+        self.check_limit(request).await?;
         match request.action {
             ModerationAction::Hide | ModerationAction::Show => self.set_hidden(request).await,
             ModerationAction::Erase => self.erase(request).await,
@@ -274,7 +275,7 @@ impl ModerationStore for PostgresStore {
         self.read_waiting(query).await
     }
 
-    async fn hide_waiting(&self, request: &HideWaiting) -> Result<Vec<ReportKey>, StoreError> {
+    async fn hide_waiting(&self, request: &HideWaiting) -> Result<HiddenReports, StoreError> {
         self.hide_waiting_of_sender(request).await
     }
 

@@ -14,7 +14,7 @@ use crate::model::{
     ReportKey, Tags, district_id,
 };
 use crate::stores::import::{ExtraArea, GaugeReading, ReportIdentity};
-use crate::stores::{KeyEntry, StoredKey};
+use crate::stores::{EndedLogin, KeyEntry, StoredKey};
 
 pub(super) trait Columns {
     fn names() -> Vec<&'static str>;
@@ -139,9 +139,10 @@ rows! {
         created_at,
     }
     PartnerPost { post_id, report: pkey }
+    EndedLogin { number, subject, at: ended_at }
     StoredKey {
         entry: KeyEntry {
-            key: ApiKey { name, sha256, scopes, expires: expires_at, per_second, per_day },
+            key: ApiKey { name, sha256, scopes, areas, expires: expires_at, per_second, per_day },
             owner,
         },
         created_at,

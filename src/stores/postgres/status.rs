@@ -10,6 +10,7 @@ use crate::model::Timestamp;
 use crate::model::alerts::CONFIRMED_FOR;
 use crate::stores::{OpenError, Status, StoreSettings, count_queries};
 
+const KEYS: &str = "SELECT count(*) FROM api_keys WHERE revoked_at IS NULL";
 const FLOODED: &str = "SELECT count(*) FROM flood_states WHERE state IS NOT NULL";
 
 /// Counts the flooded areas whose state was confirmed recently enough for an alert.
@@ -35,7 +36,7 @@ pub(super) async fn read(pool: &PostgresPool, settings: &StoreSettings) -> Resul
     };
     if status.schema >= status.needed {
         sqlx::query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").execute(&mut connection).await?;
-        for (name, sql) in count_queries(FLOODED, "SELECT count(*) FROM flood_changes") {
+        for (name, sql) in count_queries(FLOODED, "SELECT count(*) FROM flood_changes", KEYS) {
             let count: i64 = sqlx::query_scalar(sql).fetch_one(&mut connection).await?;
             status.rows.push((name, count.cast_unsigned()));
         }

@@ -10,7 +10,7 @@ use super::reports::ReportRow;
 use super::rows::report;
 use super::statement::Query;
 use super::values::{moment, number};
-use crate::model::{HideWaiting, ReportKey, Timestamp, WaitingOrigin, WaitingReport, WaitingReports};
+use crate::model::{HiddenReports, HideWaiting, Timestamp, WaitingOrigin, WaitingReport, WaitingReports};
 use crate::stores::{StoreError, WaitingQuery};
 
 const WAITING: &str = concat!(
@@ -30,7 +30,7 @@ const WAITING: &str = concat!(
 
 const HIDE_WAITING: &str = "
     WITH changed AS (
-        UPDATE reports SET waiting = false, sender = NULL WHERE waiting AND sender = $1
+        UPDATE reports SET waiting = false, sender = NULL WHERE waiting AND sender = $1 AND ($6::bigint[] IS NULL OR pkey = ANY ($6))
         RETURNING pkey, created_at
     ), ordered AS (
         SELECT pkey, created_at, row_number() OVER (ORDER BY pkey) AS place FROM changed
@@ -80,15 +80,18 @@ impl PostgresStore {
     pub(super) async fn hide_waiting_of_sender(
         &self,
         request: &HideWaiting,
-    ) -> Result<Vec<ReportKey>, StoreError> {
+    ) -> Result<HiddenReports, StoreError> {
+        let (inside, left) = self.waiting_inside(request).await?.unzip();
         let query: Query<(i64,)> = sqlx::query_as(HIDE_WAITING)
             .bind(request.sender.to_string())
             .bind(moment(self.clock.now()))
             .bind(request.by.subject.clone())
             .bind(request.by.username.clone())
-            .bind(request.reason.clone());
+            .bind(request.reason.clone())
+            .bind(inside);
         let hidden = self.connections.write(query).await?;
-        hidden.into_iter().map(|(key,)| number(key)).collect()
+        let hidden = hidden.into_iter().map(|(key,)| number(key)).collect::<Result<_, _>>()?;
+        Ok(HiddenReports { hidden, left: left.unwrap_or_default() })
     }
 
     pub(super) async fn forget_senders_until(&self, until: Timestamp) -> Result<(), StoreError> {

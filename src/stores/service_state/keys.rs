@@ -1,19 +1,25 @@
-use imbl::OrdMap;
+use imbl::{OrdMap, Vector};
 
 use crate::model::Timestamp;
-use crate::stores::{KeyEntry, Revision, StoreError, StoredKey, Versioned};
+use crate::stores::{ENDED_LOGIN_KEPT, EndedLogin, KeyEntry, Revision, StoreError, StoredKey, Versioned};
 
 #[derive(Clone, Debug, Default)]
 pub(in crate::stores) struct Keys {
     by_name: OrdMap<String, StoredKey>,
-    /// The number of creations and revocations.
+    /// The ended logins of the last [`ENDED_LOGIN_KEPT`], ascending by number.
+    ended_logins: Vector<EndedLogin>,
+    /// The number of creations, revocations and ended logins.
     changes: u64,
 }
 
 impl Keys {
-    pub(in crate::stores) fn new(keys: Vec<StoredKey>, revision: Revision) -> Self {
+    pub(in crate::stores) fn new(
+        keys: Vec<StoredKey>,
+        ended_logins: Vec<EndedLogin>,
+        revision: Revision,
+    ) -> Self {
         let by_name = keys.into_iter().map(|kept| (kept.entry.key.name.clone(), kept));
-        Self { by_name: by_name.collect(), changes: revision.0 }
+        Self { by_name: by_name.collect(), ended_logins: ended_logins.into(), changes: revision.0 }
     }
 
     /// Adds a key. Fails if a key, even a revoked one, has the same name or digest.
@@ -52,6 +58,19 @@ impl Keys {
         Ok(())
     }
 
+    /// Ends the logins of a person; returns the new entry. Its number is the revision of the keys after the change.
+    pub(in crate::stores) fn end_logins(&mut self, subject: &str, now: Timestamp) -> EndedLogin {
+        self.changes += 1;
+        let ended = EndedLogin { number: self.changes, subject: subject.to_owned(), at: now };
+        self.ended_logins.retain(|ended| is_kept(ended, now));
+        self.ended_logins.push_back(ended.clone());
+        ended
+    }
+
+    pub(in crate::stores) fn ended_logins(&self, now: Timestamp) -> Vec<EndedLogin> {
+        self.ended_logins.iter().filter(|ended| is_kept(ended, now)).cloned().collect()
+    }
+
     /// Records when keys were last used, unless a later time is stored. Ignores unknown names.
     pub(in crate::stores) fn note_uses(&mut self, uses: &[(String, Timestamp)]) {
         for (name, at) in uses {
@@ -60,4 +79,8 @@ impl Keys {
             }
         }
     }
+}
+
+fn is_kept(ended: &EndedLogin, now: Timestamp) -> bool {
+    ended.at >= now.saturating_sub(ENDED_LOGIN_KEPT)
 }

@@ -31,7 +31,7 @@ use crate::config::{Config, EventKind, Method, WebhookSettings};
 use crate::data::folder::Dataset;
 use crate::fixture;
 use crate::model::{
-    Actor, Area, AreaSet, BatchItem, BatchOperation, BatchRequest, CardHolder, Clock, Condition,
+    Actor, Area, AreaLimit, AreaSet, BatchItem, BatchOperation, BatchRequest, CardHolder, Clock, Condition,
     DisasterType, FloodState, ManualClock, Moderation, ModerationAction, Places, Timestamp,
 };
 use crate::schema::resources::Sample;
@@ -265,7 +265,7 @@ impl Bench {
 
     async fn set(&self, area: u64, code: u64) {
         let (state, by) = (FloodState::try_from(code).ok(), officer());
-        let request = SetFloodState { area: fixture::id(area), state, by };
+        let request = SetFloodState { area: fixture::id(area), state, by, limit: AreaLimit::Everywhere };
         self.store.set_flood_state(request).await.unwrap();
     }
 }

@@ -63,7 +63,8 @@ async fn earlier_hidden_and_training_reports_are_not_sent() {
     for key in [keys[0], keys[2]] {
         let (action, reason) = (ModerationAction::Hide, "a test".to_owned());
         let report = key.try_into().unwrap();
-        let order = Moderation { report, made_at: None, action, by: officer(), reason };
+        let order =
+            Moderation { report, made_at: None, action, by: officer(), limit: AreaLimit::Everywhere, reason };
         assert!(bench.store.moderate(&order).await.unwrap());
     }
     bench.receiver.recover();

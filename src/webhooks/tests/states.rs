@@ -87,7 +87,14 @@ async fn thousands_of_clearings_or_alerts_are_sent_once_in_requests_of_at_most_2
                 let change = |area| BatchItem { area: fixture::id(area), state, after: Condition::Any };
                 let changes = BatchOperation::Set((first..=count.min(first + 999)).map(change).collect());
                 let by = officer();
-                let order = BatchRequest { changes, by, note: None, request: None, preview: false };
+                let order = BatchRequest {
+                    changes,
+                    by,
+                    limit: AreaLimit::Everywhere,
+                    note: None,
+                    request: None,
+                    preview: false,
+                };
                 bench.store.change_floods(order).await.unwrap();
             }
         }

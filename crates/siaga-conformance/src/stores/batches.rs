@@ -9,8 +9,8 @@ use rocket::tokio;
 use super::{FreshStore, TickingClock, open};
 use crate::fixture::{id, now, state};
 use siaga::model::{
-    Actor, AreaSelector, BatchItem, BatchNumber, BatchOperation, BatchOutcome, BatchRequest, Condition,
-    FloodBatch, FloodChange, LoggedChange, RequestKey, Timestamp,
+    Actor, AreaLimit, AreaSelector, BatchItem, BatchNumber, BatchOperation, BatchOutcome, BatchRequest,
+    Condition, FloodBatch, FloodChange, LoggedChange, RequestKey, Timestamp,
 };
 use siaga::stores::{EntryQuery, FloodLogQuery, FloodQuery, Resource, SetFloodState, Store};
 
@@ -23,7 +23,14 @@ fn area(area: u64, code: Option<u64>, after: Condition) -> BatchItem {
 }
 
 fn order(changes: BatchOperation) -> BatchRequest {
-    BatchRequest { changes, by: by("desk"), note: None, request: None, preview: false }
+    BatchRequest {
+        changes,
+        by: by("desk"),
+        limit: AreaLimit::Everywhere,
+        note: None,
+        request: None,
+        preview: false,
+    }
 }
 
 fn set(changes: &[(u64, Option<u64>)]) -> BatchRequest {
@@ -81,7 +88,8 @@ pub async fn a_batch_is_distinguished_from_other_changes_at_the_same_time(fresh:
     let (store, _) = open(fresh).await;
     let first = done(store.change_floods(set(&[(1, Some(1))])).await.unwrap());
     let second = done(store.change_floods(set(&[(10, Some(1))])).await.unwrap());
-    let order = SetFloodState { area: id(5), state: Some(state(4)), by: by("desk") };
+    let order =
+        SetFloodState { area: id(5), state: Some(state(4)), by: by("desk"), limit: AreaLimit::Everywhere };
     let alone = store.set_flood_state(order).await.unwrap();
     assert_eq!([first.at, second.at, alone.at], [now(); 3]);
     assert!(first.number < second.number);
@@ -107,7 +115,8 @@ pub async fn a_clock_that_was_ahead_delays_no_other_area(fresh: &dyn FreshStore)
     // Changes of other areas, alone or in a batch, have the time of the clock. A change of an area with a later entry follows it.
     let other = BatchRequest { request: Some(request), ..set(&[(10, Some(4)), (30, None)]) };
     let other = done(store.change_floods(other).await.unwrap());
-    let single = SetFloodState { area: id(5), state: Some(state(4)), by: by("desk") };
+    let single =
+        SetFloodState { area: id(5), state: Some(state(4)), by: by("desk"), limit: AreaLimit::Everywhere };
     let alone = store.set_flood_state(single.clone()).await.unwrap();
     let next = store.set_flood_state(SetFloodState { area: id(2), ..single }).await.unwrap();
     assert_eq!((future.at, other.at, alone.at), (ahead, now(), now()));
@@ -186,7 +195,12 @@ pub async fn a_flood_begins_once_and_is_confirmed_by_each_setting(fresh: &dyn Fr
         if hour % 2 == 0 {
             done(store.change_floods(set(&[(10, code)])).await.unwrap());
         } else {
-            let order = SetFloodState { area: id(10), state: code.map(state), by: by("desk") };
+            let order = SetFloodState {
+                area: id(10),
+                state: code.map(state),
+                by: by("desk"),
+                limit: AreaLimit::Everywhere,
+            };
             store.set_flood_state(order).await.unwrap();
         }
         match expected {
@@ -360,7 +374,12 @@ pub async fn exactly_one_concurrent_batch_with_the_same_precondition_succeeds(fr
             // Each task changes another area alone, then area 1 and the other area in a batch. All tasks run at the same time.
             let own = [2, 5, 10, 30][number % 4];
             let changes = vec![area(own, Some(2), Condition::Any), area(1, Some(1 + round % 4), after)];
-            let single = SetFloodState { area: id(own), state: Some(state(3)), by: by("gauge") };
+            let single = SetFloodState {
+                area: id(own),
+                state: Some(state(3)),
+                by: by("gauge"),
+                limit: AreaLimit::Everywhere,
+            };
             tokio::spawn(async move {
                 store.set_flood_state(single).await.unwrap();
                 store.change_floods(order(BatchOperation::Set(changes))).await.unwrap()
@@ -435,7 +454,7 @@ pub async fn the_log_of_all_areas_is_read_newest_first_in_pages(fresh: &dyn Fres
         clock.set(now().saturating_add(Duration::from_hours(hour)));
         done(store.change_floods(set(&[(2, Some(hour)), (1, Some(hour)), (10, None)])).await.unwrap());
     }
-    let single = SetFloodState { area: id(30), state: None, by: by("gauge") };
+    let single = SetFloodState { area: id(30), state: None, by: by("gauge"), limit: AreaLimit::Everywhere };
     store.set_flood_state(single).await.unwrap();
     let whole = log(&*store, FloodLogQuery::default()).await;
     assert_eq!(whole.len(), old.len() + 13);

@@ -9,7 +9,7 @@ use rocket::tokio;
 use super::{FreshStore, TickingClock, open};
 use crate::fixture::{id, now, state};
 use siaga::model::alerts::entries;
-use siaga::model::{Actor, AreaSelector, CurrentState, FloodChange, Period, Timestamp};
+use siaga::model::{Actor, AreaLimit, AreaSelector, CurrentState, FloodChange, Period, Timestamp};
 use siaga::stores::{
     EntryQuery, FloodQuery, HistoryQuery, LogQuery, Resource, SetFloodState, Store, StoreError,
 };
@@ -19,7 +19,7 @@ fn actor() -> Actor {
 }
 
 fn request(area: u64, code: Option<u64>) -> SetFloodState {
-    SetFloodState { area: id(area), state: code.map(state), by: actor() }
+    SetFloodState { area: id(area), state: code.map(state), by: actor(), limit: AreaLimit::Everywhere }
 }
 
 fn city(code: &str) -> AreaSelector {

@@ -10,6 +10,7 @@ use rocket::tokio;
 use super::{FreshStore, open};
 use crate::fixture::now;
 use siaga::auth::{ApiKey, KeyDigest, Scope};
+use siaga::model::{AreaRule, Clock};
 use siaga::stores::{KeyEntry, Store, StoreError, StoredKey};
 
 fn entry(name: &str) -> KeyEntry {
@@ -17,6 +18,7 @@ fn entry(name: &str) -> KeyEntry {
         name: name.to_owned(),
         sha256: KeyDigest::new(name),
         scopes: vec![Scope::FloodsWrite, Scope::CardsRead],
+        areas: None,
         expires: None,
         per_second: None,
         per_day: None,
@@ -118,4 +120,58 @@ pub async fn exactly_one_concurrent_key_of_a_name_is_stored(fresh: &dyn FreshSto
     let results = join_all(creating).await.into_iter().map(Result::unwrap);
     assert_eq!(results.flatten().count(), 1);
     assert_eq!(all_keys(&*store).await.len(), 1);
+}
+
+pub async fn the_areas_of_a_key_are_stored(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let names = |name: &str| vec![name.to_owned(), "Depok".to_owned()];
+    let areas = AreaRule::new([vec![], vec![], names("JAKARTA SELATAN"), names("Té\"bet")]).unwrap();
+    let limited =
+        |name: &str| KeyEntry { key: ApiKey { areas: Some(areas.clone()), ..entry(name).key }, owner: None };
+    let before = store.keys_revision().await.unwrap();
+    store.create_key(limited("limited")).await.unwrap();
+    store.create_key(entry("other")).await.unwrap();
+    let found = all_keys(&*store).await;
+    assert_eq!(
+        found.iter().map(|key| key.entry.key.areas.as_ref()).collect::<Vec<_>>(),
+        [Some(&areas), None]
+    );
+    assert!(found[0].entry.key.sha256 == KeyDigest::new("limited"));
+    assert!(store.keys_revision().await.unwrap() > before);
+    for (name, hash) in [("limited", "new"), ("new", "limited"), ("other", "new"), ("new", "other")] {
+        for KeyEntry { key, owner } in [entry(name), limited(name)] {
+            let key = ApiKey { sha256: KeyDigest::new(hash), ..key };
+            let again = store.create_key(KeyEntry { key, owner }).await;
+            assert!(matches!(again, Err(StoreError::Conflict { .. })), "{name} {hash}: {again:?}");
+        }
+    }
+    clock.set(now().saturating_add(Duration::from_secs(5)));
+    store.note_key_uses(&[("limited".to_owned(), now())]).await.unwrap();
+    store.revoke_key("limited").await.unwrap();
+    let revoked = &all_keys(&*store).await[0];
+    assert_eq!((revoked.last_used, revoked.revoked_at), (Some(now()), Some(clock.now())));
+    assert_eq!(revoked.entry.key.areas.as_ref(), Some(&areas));
+}
+
+pub async fn ended_logins_have_ascending_numbers_and_are_kept_for_a_day(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    assert_eq!(store.ended_logins().await.unwrap(), []);
+    let mut revision = store.keys_revision().await.unwrap();
+    for (hour, subject) in [(0, "oidc:ana"), (1, "oidc:budi"), (1, "oidc:ana")] {
+        clock.set(now().saturating_add(Duration::from_hours(hour)));
+        store.end_logins(subject).await.unwrap();
+        let next = store.keys_revision().await.unwrap();
+        assert!(next > revision);
+        revision = next;
+    }
+    let all = store.ended_logins().await.unwrap();
+    assert!(all.windows(2).all(|pair| pair[0].number < pair[1].number), "{all:?}");
+    let subjects: Vec<_> = all.iter().map(|ended| ended.subject.as_str()).collect();
+    assert_eq!(subjects, ["oidc:ana", "oidc:budi", "oidc:ana"]);
+    clock.set(now().saturating_add(Duration::from_hours(24) + Duration::from_millis(1)));
+    assert_eq!(store.ended_logins().await.unwrap(), all[1..]);
+    store.end_logins("oidc:citra").await.unwrap();
+    let last = store.ended_logins().await.unwrap();
+    assert_eq!(last.len(), 3);
+    assert!(last[2].number > all[2].number);
 }

@@ -11,6 +11,7 @@ pub mod gauges;
 pub mod health;
 pub mod images;
 pub mod keys;
+pub mod limits;
 pub mod moderation;
 pub mod overview;
 pub mod places;
@@ -119,6 +120,15 @@ macro_rules! store_suite {
             a_preview_changes_nothing,
             the_log_of_all_areas_is_read_newest_first_in_pages,
         }
+        $crate::store_suite! { @ unless_excepted $fresh, limits =>
+            a_state_outside_of_the_limit_is_refused_and_nothing_changes,
+            an_unknown_area_is_reported_before_the_limit,
+            no_area_outside_of_the_limit_changes_in_any_batch,
+            the_limit_is_checked_before_a_repeat_and_a_conflict,
+            an_undo_needs_every_area_of_its_batch,
+            a_report_outside_of_the_limit_is_not_moderated,
+            hiding_the_reports_of_a_sender_leaves_those_outside_of_the_limit,
+        }
         $crate::store_suite! { @ unless_excepted $fresh, reports =>
             the_last_hours_reports_are_listed_newest_first,
             a_disaster_and_a_selector_leave_out_the_others,
@@ -199,6 +209,8 @@ macro_rules! store_suite {
             a_revoked_key_stays_listed_with_its_first_revocation_time,
             the_latest_use_of_a_key_is_stored_without_bumping_the_revision,
             exactly_one_concurrent_key_of_a_name_is_stored,
+            the_areas_of_a_key_are_stored,
+            ended_logins_have_ascending_numbers_and_are_kept_for_a_day,
         }
         $crate::store_suite! { @ unless_excepted $fresh, sources =>
             the_last_time_of_each_source_is_stored,

@@ -11,8 +11,8 @@ use super::{FreshStore, open};
 use crate::fixture::{cards, content, now, place};
 use siaga::model::bodies::PartnerReport;
 use siaga::model::{
-    Actor, AreaSelector, Clock, DisasterType, HideWaiting, Moderation, ModerationAction, Period, PhotoMove,
-    PhotoPlace, ReportKey, SenderHash, WaitingOrigin, photo_name,
+    Actor, AreaLimit, AreaSelector, Clock, DisasterType, HiddenReports, HideWaiting, Moderation,
+    ModerationAction, Period, PhotoMove, PhotoPlace, ReportKey, SenderHash, WaitingOrigin, photo_name,
 };
 use siaga::stores::{
     ModerationQuery, ReceiveOutcome, ReportQuery, ReportSeriesQuery, Resource, Store, StoreError,
@@ -24,7 +24,14 @@ const HOUR: Duration = Duration::from_hours(1);
 fn moderation(report: u64, action: ModerationAction) -> Moderation {
     let by = Actor { subject: "moderators".to_owned(), username: Some("Ibu Ani".to_owned()) };
     let report = report.try_into().unwrap();
-    Moderation { report, made_at: None, action, by, reason: "shows a person's name".to_owned() }
+    Moderation {
+        report,
+        made_at: None,
+        action,
+        by,
+        limit: AreaLimit::Everywhere,
+        reason: "shows a person's name".to_owned(),
+    }
 }
 
 async fn moderate(store: &dyn Store, report: u64, action: ModerationAction) -> bool {
@@ -151,6 +158,18 @@ async fn waiting_reports(store: &dyn Store, senders: &[(Option<u8>, bool)]) -> V
     keys
 }
 
+/// Creates one waiting report of one sender at each place, in hundredths of a degree as in [`place`].
+pub(super) async fn waiting_reports_at(store: &dyn Store, places: &[(f64, f64)]) -> Vec<ReportKey> {
+    let mut keys = Vec::new();
+    for (x, y) in places {
+        let id = store.create_card(cards()[0].holder.clone()).await.unwrap().id.clone();
+        let origin = WaitingOrigin { sender: Some(SenderHash::new([1; 8])), is_suspect: false };
+        let content = content(DisasterType::Flood, 1, place(*x, *y));
+        keys.push(store.receive_waiting_report(&id, content, origin).await.unwrap().key);
+    }
+    keys
+}
+
 /// Returns for each listed report its position in `keys` and its sender's number of waiting reports; then the total number.
 async fn listed_waiting(
     store: &dyn Store,
@@ -181,11 +200,17 @@ pub async fn one_sender_cannot_fill_the_review_list(fresh: &dyn FreshStore) {
     assert_eq!(listed_waiting(&*store, &keys, 2, 2).await, (vec![(5, 4), (4, 4)], 6));
 
     let by = Actor { subject: "bpbd".to_owned(), username: Some("Sri".to_owned()) };
-    let request = HideWaiting { sender: SenderHash::new([1; 8]), by, reason: "spam".to_owned() };
+    let request = HideWaiting {
+        sender: SenderHash::new([1; 8]),
+        by,
+        limit: AreaLimit::Everywhere,
+        reason: "spam".to_owned(),
+    };
     assert!(moderate(&*store, keys[0], ModerationAction::Show).await);
     let hidden = store.hide_waiting(&request).await.unwrap();
     let expected: Vec<_> = [2, 4, 5].map(|at| keys[at]).to_vec();
-    assert_eq!(hidden.iter().map(|key| key.number()).collect::<Vec<_>>(), expected);
+    assert_eq!(hidden.hidden.iter().map(|key| key.number()).collect::<Vec<_>>(), expected);
+    assert_eq!(hidden.left, 0);
     assert!(is_found(&*store, keys[0]).await, "one that was shown meanwhile stays");
     let query = ModerationQuery { after: 0, before: None, most: 10 };
     let log = store.moderation_log(query).await.unwrap().value;
@@ -193,7 +218,7 @@ pub async fn one_sender_cannot_fill_the_review_list(fresh: &dyn FreshStore) {
     assert_eq!(numbers, [(4, keys[5]), (3, keys[4]), (2, keys[2]), (1, keys[0])]);
     assert_eq!((&*log[0].reason, log[0].action), ("spam", ModerationAction::Hide));
     assert_eq!(listed_waiting(&*store, &keys, 10, 10).await, (vec![(3, 1), (1, 1)], 2));
-    assert_eq!(store.hide_waiting(&request).await.unwrap(), []);
+    assert_eq!(store.hide_waiting(&request).await.unwrap(), HiddenReports::default());
 }
 
 pub async fn the_senders_of_waiting_reports_are_erased(fresh: &dyn FreshStore) {

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 
 use agency::audit::{Audited, OpenAudited};
 use async_trait::async_trait;
-use siaga::model::{Actor, AreaId, Clock, ManualClock};
+use siaga::model::{Actor, AreaId, AreaLimit, Clock, ManualClock};
 use siaga::stores::memory::{MemoryStore, OpenMemory};
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{OpenStore, SetFloodState, Store};
@@ -41,7 +41,7 @@ fn lines_of_a_change(area: AreaId) -> String {
     let writer = lines.clone();
     let log = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
     let by = Actor { subject: "bpbd".to_owned(), username: Some("two\nlines".to_owned()) };
-    let order = SetFloodState { area, state: Some(fixture::state(3)), by };
+    let order = SetFloodState { area, state: Some(fixture::state(3)), by, limit: AreaLimit::Everywhere };
     tracing::subscriber::with_default(log, || {
         block_on(async {
             let store = Fresh.open(Arc::new(ManualClock::new(fixture::now()))).await;

@@ -13,7 +13,7 @@ use sqlx::{Arguments, Decode, Row, Sqlite, Type, ValueRef};
 use super::super::error::FileError;
 use crate::auth::{KeyDigest, Scope};
 use crate::model::{
-    AlertLevel, AreaId, Attributes, BatchNumber, CardId, DisasterType, FloodState, Geometry,
+    AlertLevel, AreaId, AreaRule, Attributes, BatchNumber, CardId, DisasterType, FloodState, Geometry,
     InfrastructureKind, InfrastructureShape, ModerationAction, PhotoPlace, Position, ReportDigest, ReportKey,
     RequestKey, SenderHash, Timestamp,
 };
@@ -124,6 +124,7 @@ columns! {
     InfrastructureKind as &str: |kind| kind.name(), str::parse;
     ModerationAction as &str: |action| action.name(), str::parse;
     PhotoPlace as &str: |place| place.name(), str::parse;
+    AreaRule as String: |rule| serde_json::to_string(rule).unwrap_or_default(), |column| serde_json::from_str(&column);
     KeyDigest as &[u8]: |digest| digest.as_bytes(), |column| <[u8; 32]>::try_from(column).map(Self::from);
     ReportDigest as &[u8]: |digest| digest.as_bytes(), |column| <[u8; 32]>::try_from(column).map(Self::from);
     Vec<Scope> as String: |scopes| scopes.iter().map(|scope| scope.name()).collect::<Vec<_>>().join(" "),

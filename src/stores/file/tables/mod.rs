@@ -14,7 +14,7 @@ pub(super) use self::history::{FLOOD_BATCHES, flood_log, gauges};
 pub(super) use self::moderation::{ERASED_REPORTS, MODERATION_LOG, PHOTO_MOVES, WAITING_REPORTS, hidden};
 pub(super) use self::places::{places, remove_area, remove_infrastructure};
 pub(super) use self::reports::{CARDS, PARTNER_POSTS, reports};
-pub(super) use self::service::{API_KEYS, SOURCES, WEBHOOKS, images, signing_key};
+pub(super) use self::service::{SOURCES, WEBHOOKS, images, keys, signing_key};
 use super::error::FileError;
 pub(super) use crate::stores::local::Row;
 
@@ -41,7 +41,8 @@ impl Row {
             Self::PartnerPost(post) => PARTNER_POSTS.put(to, post).await,
             Self::Image(card, image) => service::put_image(to, card, image).await,
             Self::SigningKey(secret) => service::put_signing_key(to, secret).await,
-            Self::Key(key) => API_KEYS.put(to, key).await,
+            Self::Key(key) => service::put_key(to, key).await,
+            Self::EndedLogin(ended) => service::ENDED_LOGINS.put(to, ended).await,
             Self::Source(name, last_heard) => SOURCES.put(to, &(name.clone(), *last_heard)).await,
             Self::Webhook(name, kept) => WEBHOOKS.put(to, &(name.clone(), kept.clone())).await,
         }

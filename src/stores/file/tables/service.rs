@@ -7,17 +7,25 @@ use super::column::Column;
 use super::table::{Table, table};
 use crate::auth::{ApiKey, Secret};
 use crate::model::{CardId, Timestamp};
-use crate::stores::service_state::{Image, ImageState, ReceivedUpload};
-use crate::stores::{KeyEntry, StoredKey, WebhookState};
+use crate::stores::service_state::{Image, ImageState, Keys, ReceivedUpload};
+use crate::stores::{EndedLogin, KeyEntry, Revision, StoredKey, WebhookState};
 
-/// The API keys, ordered by name.
-pub(in super::super) const API_KEYS: Table<StoredKey> = table!(
+/// The API keys for all areas.
+const API_KEYS: Table<StoredKey> = table!(
     "api_keys",
     replace,
-    "ORDER BY name",
+    "",
     StoredKey {
         entry: KeyEntry {
-            key: ApiKey { name, sha256, scopes, expires: expires_at, per_second, per_day },
+            key: ApiKey {
+                name,
+                sha256,
+                scopes,
+                areas: (all_areas),
+                expires: expires_at,
+                per_second,
+                per_day
+            },
             owner,
         },
         created_at,
@@ -25,6 +33,25 @@ pub(in super::super) const API_KEYS: Table<StoredKey> = table!(
         last_used: last_used_at,
     }
 );
+
+/// The API keys with a limit. Servers of older versions do not read them.
+const LIMITED_API_KEYS: Table<StoredKey> = table!(
+    "limited_api_keys",
+    replace,
+    "",
+    StoredKey {
+        entry: KeyEntry {
+            key: ApiKey { name, sha256, scopes, areas, expires: expires_at, per_second, per_day },
+            owner,
+        },
+        created_at,
+        revoked_at,
+        last_used: last_used_at,
+    }
+);
+
+pub(super) const ENDED_LOGINS: Table<EndedLogin> =
+    table!("ended_logins", replace, "ORDER BY number", EndedLogin { number, subject, at: ended_at });
 
 pub(in super::super) const SOURCES: Table<(String, Timestamp)> =
     table!("sources", replace, "", (name, last_heard));
@@ -47,6 +74,21 @@ struct ImageRow {
     object: Option<Box<str>>,
     due: Option<Timestamp>,
     attempts: Option<u32>,
+}
+
+pub(super) async fn put_key(to: &mut SqliteConnection, key: &StoredKey) -> Result<(), FileError> {
+    let table = if key.entry.key.areas.is_some() { LIMITED_API_KEYS } else { API_KEYS };
+    table.put(to, key).await
+}
+
+/// Returns the keys and the ended logins at a revision.
+pub(in super::super) async fn keys(
+    from: &mut SqliteConnection,
+    revision: Revision,
+) -> Result<Keys, FileError> {
+    let mut keys = API_KEYS.all(from).await?;
+    keys.append(&mut LIMITED_API_KEYS.all(from).await?);
+    Ok(Keys::new(keys, ENDED_LOGINS.all(from).await?, revision))
 }
 
 pub(super) async fn put_image(

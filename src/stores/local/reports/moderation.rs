@@ -9,9 +9,9 @@ use async_trait::async_trait;
 use super::super::{LocalStore, Row, Rows, State, Visibility};
 use super::{PendingMove, Reports};
 use crate::model::{
-    CardId, ErasedReport, HideWaiting, Moderation, ModerationAction, ModerationEntry, PhotoMove, PhotoPlace,
-    Report, ReportKey, SenderHash, Timestamp, Waiting, WaitingReport, WaitingReports, photo_name,
-    shown_photo,
+    CardId, ErasedReport, HiddenReports, HideWaiting, Moderation, ModerationAction, ModerationEntry,
+    PhotoMove, PhotoPlace, Report, ReportKey, SenderHash, Timestamp, Waiting, WaitingReport, WaitingReports,
+    photo_name, shown_photo,
 };
 use crate::stores::{ModerationQuery, ModerationStore, StoreError, Versioned, WaitingQuery};
 
@@ -116,12 +116,15 @@ impl State {
         rows: &mut Rows,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let Moderation { report: key, made_at: expected, action, by, reason } = moderation;
+        let Moderation { report: key, made_at: expected, action, by, limit, reason } = moderation;
         let reports = &self.reports.value;
         let Some((report, is_hidden)) = reports.stored(key) else {
             let is_erased = reports.erased.contains_key(&key) && action == ModerationAction::Erase;
             return is_erased.then_some(false).ok_or_else(|| StoreError::no_report(key));
         };
+        if !limit.contains(&self.places.value.names(&report.tags)) {
+            return Err(StoreError::OutsideLimit { areas: Vec::from_iter(report.tags.local_area_id) });
+        }
         let was_waiting = reports.waiting.contains_key(&key);
         let (made_at, photo) = (report.content.created_at, shown_photo(report).map(str::to_owned));
         if expected.is_some_and(|expected| expected != made_at) {
@@ -204,17 +207,24 @@ impl ModerationStore for LocalStore {
         Ok(self.state().reports.value.waiting_reports(query))
     }
 
-    async fn hide_waiting(&self, request: &HideWaiting) -> Result<Vec<ReportKey>, StoreError> {
-        let HideWaiting { sender, by, reason } = request.clone();
+    async fn hide_waiting(&self, request: &HideWaiting) -> Result<HiddenReports, StoreError> {
+        let HideWaiting { sender, by, limit, reason } = request.clone();
         let write = self.write(move |state, rows, now| {
-            let of_sender = state.reports.value.waiting_from(sender);
-            for report in &of_sender {
-                let (by, reason) = (by.clone(), reason.clone());
-                let hide =
-                    Moderation { report: *report, made_at: None, action: ModerationAction::Hide, by, reason };
-                state.moderate(hide, rows, now)?;
+            let mut outcome = HiddenReports::default();
+            for report in state.reports.value.waiting_from(sender) {
+                let (by, limit, reason) = (by.clone(), limit.clone(), reason.clone());
+                let action = ModerationAction::Hide;
+                match state.moderate(
+                    Moderation { report, made_at: None, action, by, limit, reason },
+                    rows,
+                    now,
+                ) {
+                    Ok(_) => outcome.hidden.push(report),
+                    Err(StoreError::OutsideLimit { .. }) => outcome.left += 1,
+                    Err(error) => return Err(error),
+                }
             }
-            Ok(of_sender)
+            Ok(outcome)
         });
         write.await
     }
