@@ -149,6 +149,7 @@ impl Jwt {
         &self,
         subject: &str,
         scopes: &[Scope],
+        areas: Option<AreaRule>,
         lifetime: Duration,
         now: Timestamp,
     ) -> Result<String, TokenError> {
@@ -159,7 +160,7 @@ impl Jwt {
             sub: subject.to_owned(),
             scope: Some(ScopeNames::Text(names.join(" "))),
             scp: None,
-            areas: None,
+            areas,
             exp: seconds(now.saturating_add(lifetime)).floor(),
             nbf: None,
             iss: self.issuer.clone(),

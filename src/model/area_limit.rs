@@ -1,11 +1,13 @@
 //! Limits of credentials to areas.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use strsim::osa_distance;
 
-use super::{Area, AreaId};
+use super::{Area, AreaId, AreaSet};
 
 /// The areas that a request may change.
 ///
@@ -94,15 +96,41 @@ impl AreaRule {
     }
 }
 
+impl AreaRule {
+    /// Returns why the rule does not select what it says: values that no area has, with the nearest value, or else that no area has
+    /// one for each key. Empty if neither. Costs O(areas × values).
+    #[must_use]
+    pub(crate) fn faults(&self, areas: &AreaSet) -> Vec<String> {
+        let mut faults = Vec::new();
+        for (key, values) in self.given() {
+            let names: BTreeSet<&str> = areas
+                .iter()
+                .filter_map(|area| PlaceNames::from(area).get(key))
+                .filter(|name| !name.is_empty())
+                .collect();
+            for value in values.iter().filter(|value| !names.iter().any(|name| is_same_name(value, name))) {
+                let distance = |name: &&&str| osa_distance(&value.to_lowercase(), &name.to_lowercase());
+                let nearest = names.iter().min_by_key(distance);
+                let nearest = nearest.map_or_else(String::new, |name| format!("; the nearest is {name:?}"));
+                faults.push(format!("no area has the {key} {value:?}{nearest}"));
+            }
+        }
+        if faults.is_empty() && !areas.iter().any(|area| self.matches(&area.into())) {
+            faults.push(format!("no area has all of {self}"));
+        }
+        faults
+    }
+}
+
 /// Compares without the difference of upper and lower case.
-pub(crate) fn is_same_name(one: &str, other: &str) -> bool {
+fn is_same_name(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other) || !one.is_ascii() && one.to_lowercase() == other.to_lowercase()
 }
 
-impl PlaceNames<'_> {
+impl<'a> PlaceNames<'a> {
     /// Returns the value for one of [`AreaRule::KEYS`].
     #[must_use]
-    pub fn get(&self, key: &str) -> Option<&str> {
+    pub fn get(&self, key: &str) -> Option<&'a str> {
         match key {
             "province" => self.province,
             "city" => self.city,

@@ -46,7 +46,6 @@ mod validity;
 mod waiting;
 
 pub use area::{Area, AreaId, InvalidAreaId, Region};
-pub(crate) use area_limit::is_same_name;
 pub use area_limit::{AreaLimit, AreaRule, InvalidAreaRule, PlaceNames};
 pub use area_set::{AreaSet, DuplicateArea};
 pub(crate) use attention::{Attention, AttentionInput, AttentionRules, Reason, attention, flood_depth};

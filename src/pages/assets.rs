@@ -75,6 +75,7 @@ const FILES: [(&str, &[&str]); 10] = [
             LIVE,
             OUTBOX,
             include_str!("desk/outcome.js"),
+            include_str!("desk/own.js"),
             include_str!("desk/waiting.js"),
             include_str!("desk/rows.js"),
             include_str!("desk/places.js"),

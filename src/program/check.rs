@@ -4,10 +4,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::Failure;
-use super::welcome::startup_warnings;
+use super::welcome::{limit_faults, startup_warnings};
 use crate::Builder;
+use crate::auth::ApiKey;
 use crate::config::Config;
-use crate::data::folder::Folder;
+use crate::data::folder::{DatasetError, Folder};
+use crate::model::AreaSet;
 use crate::server::BuildError;
 
 const MAX_FAULTS: usize = 20;
@@ -21,11 +23,13 @@ pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Fail
     let warnings = startup_warnings(builder, &config, &formats)?;
     let configured = Path::new(&config.dataset);
     let folder = folder.or_else(|| configured.is_dir().then(|| configured.to_owned()));
+    let keys = config.auth.api_keys.clone();
     let siaga = toml::Value::try_from(config)?;
     let table = toml::Table::from_iter([(Config::KEY.to_owned(), siaga)]);
     let profiles = toml::Table::from_iter([("default".to_owned(), table.into())]);
     io::stdout().write_all(toml::to_string(&profiles)?.as_bytes())?;
-    folder.map_or(Ok(()), |folder| check_rows(builder, folder))?;
+    let limits = folder.map_or(Ok(Vec::new()), |folder| check_rows(builder, folder, &keys))?;
+    let warnings: Vec<_> = warnings.into_iter().chain(limits).collect();
     let count = match warnings.len() {
         0 => "no warnings".to_owned(),
         1 => "one warning".to_owned(),
@@ -33,6 +37,11 @@ pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Fail
     };
     let mut output = io::stdout();
     writeln!(output)?;
+    for key in &keys {
+        let scopes: Vec<_> = key.scopes.iter().map(|scope| scope.name()).collect();
+        let areas = key.areas.as_ref().map_or_else(|| "all areas".to_owned(), ToString::to_string);
+        writeln!(output, "# the key {:?}: {} in {areas}", key.name, scopes.join(" "))?;
+    }
     for warning in &warnings {
         writeln!(output, "# warning at each start: {warning}")?;
     }
@@ -48,8 +57,9 @@ fn print_faults(faults: &[String]) -> Failure {
     last.clone().into()
 }
 
-/// Prints the faults of a folder to standard error; if there are none, prints what an import would ignore, as comments.
-fn check_rows(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
+/// Prints the faults of a folder to standard error; if there are none, prints what an import would ignore, as comments. Returns why
+/// limits of keys do not select what they say in the areas of the folder.
+fn check_rows(builder: &Builder, folder: PathBuf, keys: &[ApiKey]) -> Result<Vec<String>, Failure> {
     let settings = builder.settings()?;
     let path = folder.display().to_string();
     let now = settings.clock.now();
@@ -65,7 +75,12 @@ fn check_rows(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
             // Replace control characters, which names of files and columns may contain.
             writeln!(output, "# {}", note.replace(char::is_control, " "))?;
         }
-        return Ok(());
+        let mut areas = Vec::new();
+        folder.areas(|area| {
+            areas.push(area.value);
+            Ok::<_, DatasetError>(())
+        })?;
+        return Ok(limit_faults(keys, &AreaSet::new(areas)?));
     }
     for fault in &faults {
         eprintln!("siaga: {fault}");

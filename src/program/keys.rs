@@ -8,10 +8,10 @@ use super::Failure;
 use super::table::{or_dash, table};
 use crate::Builder;
 use crate::auth::{NewKey, PERSON, Scope};
-use crate::model::{Clock, NAME, SystemClock, Timestamp, is_name};
+use crate::model::{AreaRule, Clock, NAME, SystemClock, Timestamp, is_name};
 use crate::stores::{KeyEntry, Store, StoredKey};
 use chrono::DateTime;
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 
 #[derive(Subcommand)]
 pub(super) enum KeyCommand {
@@ -23,6 +23,8 @@ pub(super) enum KeyCommand {
         /// What the key allows: one or more scopes.
         #[arg(long, required = true, num_args = 1.., value_delimiter = ' ')]
         scope: Vec<Scope>,
+        #[command(flatten)]
+        areas: AreaArgs,
         /// The person responsible for the key.
         #[arg(long, value_parser = name)]
         owner: Option<String>,
@@ -43,6 +45,34 @@ pub(super) enum KeyCommand {
         /// The name of the key.
         name: String,
     },
+}
+
+/// The areas in which a key or token sets states and moderates reports. An area must match each option that is given.
+#[derive(Args)]
+pub(super) struct AreaArgs {
+    /// Limits it to the areas of this province, such as ID-JK; may be repeated.
+    #[arg(long, value_name = "CODE")]
+    province: Vec<String>,
+    /// Limits it to the areas of this city, such as jbd; may be repeated.
+    #[arg(long, value_name = "CODE")]
+    city: Vec<String>,
+    /// Limits it to the areas with this name of the city, such as "JAKARTA SELATAN"; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    city_name: Vec<String>,
+    /// Limits it to the areas within this larger area, such as TEBET; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    parent: Vec<String>,
+}
+
+impl AreaArgs {
+    /// Returns the rule; `None` for all areas, if no option is given.
+    pub(super) fn rule(self) -> Result<Option<AreaRule>, Failure> {
+        let values = [self.province, self.city, self.city_name, self.parent];
+        if values.iter().all(Vec::is_empty) {
+            return Ok(None);
+        }
+        Ok(Some(AreaRule::new(values)?))
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +104,7 @@ pub(super) async fn run(builder: &Builder, command: KeyCommand) -> Result<(), Fa
 async fn execute(store: &dyn Store, command: KeyCommand) -> Result<(), Failure> {
     let mut output = io::stdout();
     match command {
-        KeyCommand::Create { name, scope, owner, expires, per_second, per_day } => {
+        KeyCommand::Create { name, scope, areas, owner, expires, per_second, per_day } => {
             let now = SystemClock.now();
             let expires = expires.map(|expires| match expires {
                 Expiry::At(at) => at,
@@ -83,7 +113,16 @@ async fn execute(store: &dyn Store, command: KeyCommand) -> Result<(), Failure> 
             if expires.is_some_and(|expires| expires <= now) {
                 return Err("--expires: must lie in the future".into());
             }
+            let areas = areas.rule()?;
+            let faults = match &areas {
+                Some(rule) => rule.faults(store.places().await?.value.areas()),
+                None => Vec::new(),
+            };
+            if !faults.is_empty() {
+                return Err(faults.join("; ").into());
+            }
             let NewKey { key, mut entry } = NewKey::make(&name, scope)?;
+            entry.areas = areas;
             entry.expires = expires.map(Timestamp::to_utc);
             (entry.per_second, entry.per_day) = (per_second, per_day);
             store.create_key(KeyEntry { key: entry, owner }).await?;
@@ -98,14 +137,25 @@ async fn execute(store: &dyn Store, command: KeyCommand) -> Result<(), Failure> 
     Ok(())
 }
 
-const HEADINGS: [&str; 9] =
-    ["name", "scopes", "owner", "expires", "per second", "per day", "created", "last used", "revoked"];
+const HEADINGS: [&str; 10] = [
+    "name",
+    "scopes",
+    "areas",
+    "owner",
+    "expires",
+    "per second",
+    "per day",
+    "created",
+    "last used",
+    "revoked",
+];
 
-fn row(StoredKey { entry, created_at, revoked_at, last_used }: &StoredKey) -> [String; 9] {
+fn row(StoredKey { entry, created_at, revoked_at, last_used }: &StoredKey) -> [String; 10] {
     let scopes: Vec<_> = entry.key.scopes.iter().map(|scope| scope.name()).collect();
     [
         entry.key.name.clone(),
         scopes.join(" "),
+        entry.key.areas.as_ref().map_or_else(|| "all".to_owned(), ToString::to_string),
         or_dash(entry.owner.as_ref()),
         or_dash(entry.key.expires.map(Timestamp::from)),
         or_dash(entry.key.per_second),

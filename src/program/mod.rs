@@ -24,14 +24,14 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use rocket::tokio::runtime::{self, Runtime};
 
 pub use self::environment::load_environment;
-use self::keys::KeyCommand;
+use self::keys::{AreaArgs, KeyCommand};
 use self::render::RenderCommand;
 use self::reports::ReportsCommand;
 use self::webhooks::WebhooksCommand;
 use self::welcome::Welcome;
 use crate::Builder;
 use crate::auth::{Scope, TokenError};
-use crate::model::{Clock, SystemClock};
+use crate::model::{AreaRule, Clock, SystemClock};
 use crate::stores::Replace;
 use crate::telemetry::Log;
 
@@ -129,6 +129,8 @@ enum Command {
         /// What the token allows: scopes separated by spaces.
         #[arg(long, value_delimiter = ' ', required = true)]
         scope: Vec<Scope>,
+        #[command(flatten)]
+        areas: AreaArgs,
         /// How long the token is valid: 90s, 15m, 1h, 7d.
         #[arg(long, default_value = "1h", value_parser = humantime::parse_duration)]
         ttl: Duration,
@@ -218,7 +220,7 @@ fn execute(builder: Builder, command: Command) -> Result<(), Failure> {
         }
         Command::Openapi => openapi(&builder),
         Command::Manual { folder } => manual::write(Cli::command(), &folder),
-        Command::Token { sub, scope, ttl } => token(&builder, &sub, &scope, ttl),
+        Command::Token { sub, scope, areas, ttl } => token(&builder, &sub, &scope, areas.rule()?, ttl),
     }
 }
 
@@ -250,9 +252,15 @@ fn openapi(builder: &Builder) -> Result<(), Failure> {
     Ok(writeln!(io::stdout(), "{document:#}")?)
 }
 
-fn token(builder: &Builder, subject: &str, scopes: &[Scope], lifetime: Duration) -> Result<(), Failure> {
+fn token(
+    builder: &Builder,
+    subject: &str,
+    scopes: &[Scope],
+    areas: Option<AreaRule>,
+    lifetime: Duration,
+) -> Result<(), Failure> {
     let config = builder.checked_without_templates()?;
     let jwt = config.auth.jwt.ok_or(TokenError::NoSecret)?;
-    let token = jwt.issue(subject, scopes, lifetime, SystemClock.now())?;
+    let token = jwt.issue(subject, scopes, areas, lifetime, SystemClock.now())?;
     Ok(writeln!(io::stdout(), "{token}")?)
 }

@@ -2,10 +2,10 @@ use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
-use crate::auth::{Jwt, Secret};
+use crate::auth::{ApiKey, Jwt, Secret};
 use crate::config::Config;
 use crate::formats::FormatRegistry;
-use crate::model::LayerKind;
+use crate::model::{AreaSet, LayerKind};
 use crate::server::BuildError;
 use crate::stores::Store;
 use crate::{Builder, Siaga};
@@ -27,6 +27,8 @@ const SENDER_KEYS: [&str; 4] = [
 struct StoreContents {
     areas: Option<usize>,
     keys: Option<usize>,
+    /// Why limits of keys do not select what they say.
+    limits: Vec<String>,
 }
 
 pub(super) struct Welcome {
@@ -70,7 +72,11 @@ impl Welcome {
     async fn stored(&self) -> StoreContents {
         let places = self.store.places().await.ok();
         let keys = self.store.keys().await.ok().map(|found| found.value);
+        let stored = keys.iter().flatten().filter(|key| key.revoked_at.is_none()).map(|key| &key.entry.key);
+        let all_keys = self.config.auth.api_keys.iter().chain(stored);
+        let limits = places.as_ref().map(|places| limit_faults(all_keys, places.value.areas()));
         StoreContents {
+            limits: limits.unwrap_or_default(),
             areas: places.map(|places| places.value.areas().len()),
             keys: keys.map(|keys| keys.iter().filter(|key| key.revoked_at.is_none()).count()),
         }
@@ -100,7 +106,7 @@ pub(super) fn startup_warnings(
     config: &Config,
     formats: &FormatRegistry,
 ) -> Result<Vec<String>, BuildError> {
-    let no_contents = StoreContents { areas: None, keys: None };
+    let no_contents = StoreContents { areas: None, keys: None, limits: Vec::new() };
     let address = builder.rocket_config()?.address;
     let unset = unset(formats, builder.current_figment());
     Ok(warnings(config, address, builder.needs_temporary_key(config)?, &no_contents, &unset))
@@ -172,7 +178,17 @@ fn warnings(
         (public && unlimited, quotas),
         (public && (is_guessable(signing) || is_guessable(metrics)), &short_secret),
     ];
-    warnings.iter().filter(|(warned, _)| *warned).map(|(_, text)| (*text).to_owned()).collect()
+    let warnings = warnings.iter().filter(|(warned, _)| *warned).map(|(_, text)| (*text).to_owned());
+    warnings.chain(stored.limits.iter().cloned()).collect()
+}
+
+/// Returns why limits of keys do not select what they say, in a line for each key.
+pub(super) fn limit_faults<'k>(keys: impl IntoIterator<Item = &'k ApiKey>, areas: &AreaSet) -> Vec<String> {
+    let faults = keys.into_iter().filter_map(|key| {
+        let faults = key.areas.as_ref()?.faults(areas);
+        (!faults.is_empty()).then(|| format!("the limit of the key {:?}: {}", key.name, faults.join("; ")))
+    });
+    faults.collect()
 }
 
 /// Returns an address by which clients on this machine reach the server.

@@ -117,6 +117,10 @@ fn problem() -> Value {
         "error": text("The status in words."),
         "message": text("What is wrong, and what is allowed."),
         "validation?": annotate(validation, json!({ "description": "Which part of the request is wrong; with 400 only." })),
+        "outside?": {
+            "type": "array", "items": { "type": "string" },
+            "description": "The areas of an order that the credential may not change, because it is limited to others; with 403 only.",
+        },
         "unknown?": {
             "type": "array", "items": { "type": "string" },
             "description": "The areas of an order that do not exist; with 404 only.",

@@ -195,7 +195,7 @@ fn a_login_ends_after_half_a_day_and_when_its_cookie_is_altered() {
     siaga.clock.set(now().saturating_add(Duration::from_hours(12)));
     let [news, batch] = [siaga.client.get("/desk/news"), siaga.client.post("/desk/changes")]
         .map(|request| from(request.cookie(("siaga-desk", cookie.clone())), HERE).status());
-    assert_eq!([news, batch], [Status::Forbidden; 2], "after 12 hours");
+    assert_eq!([news, batch], [Status::Unauthorized; 2], "after 12 hours");
     let ended = with(cookie);
     assert!(ended.headers().get_one("Set-Cookie").unwrap().contains("siaga-desk=;"), "it is deleted");
     assert!(ended.into_string().unwrap().contains("Please log in again"));
@@ -223,7 +223,7 @@ fn a_revoked_key_ends_the_login_on_every_server() {
     for look in [&elsewhere as &dyn Fn() -> String, &|| page(&client)] {
         eventually_blocking("the login has ended", LONG, look, |page| page.contains("Please log in again"));
     }
-    assert_eq!(set(&client, "1", 2, ""), Status::Forbidden);
+    assert_eq!(set(&client, "1", 2, ""), Status::Unauthorized);
 }
 
 #[test]
@@ -278,7 +278,9 @@ fn requests_of_the_script_need_the_origin_of_the_desk_and_the_scope() {
         (Method::Post, "/desk/alive", &batch),
     ];
     for address in ["/desk/news", "/desk/situation.csv"] {
-        assert_eq!(client.get(address).dispatch().status(), Status::Forbidden, "{address}");
+        let response = client.get(address).dispatch();
+        assert_eq!(response.status(), Status::Unauthorized, "{address}");
+        assert!(response.headers().get_one("WWW-Authenticate").is_some(), "RFC 9110 §15.5.2");
     }
     log_in(&client, "Sri", OTHER_KEY);
     let shown = page(&client);

@@ -39,6 +39,7 @@ mod format_choice;
 mod health;
 mod infrastructure;
 mod key_sets;
+mod limits;
 mod map;
 mod metrics;
 mod ogc;

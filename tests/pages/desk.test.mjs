@@ -47,3 +47,10 @@ test("an officer accepts the states of the other officer or overwrites them", ()
   const [both] = decide(conflict, ["2", "3"], true, NOW);
   assert.deepEqual(left([both]), [["held", 0, [["2", conflicts[0].since], "3"]]], "a dry area has no time");
 });
+
+test("areas of others are taken out of a batch, and the rest is sent", () => {
+  const { kept, refused, why } = settle(order, { status: 403, body: { outside: ["2", "3"] } }, NOW);
+  assert.deepEqual([left(kept), refused.changes, why], [[["held", 0, ["1"]]], [change("2"), change("3")], "outside"]);
+  const undo = { ...order, undo: 7 };
+  assert.deepEqual(settle(undo, { status: 403, body: { outside: ["2"] } }, NOW), { kept: [], refused: undo, why: "outside" });
+});

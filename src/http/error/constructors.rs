@@ -75,6 +75,19 @@ impl Problem {
         Self::forbidden_with_message(reason, credential, CREDENTIAL_NEEDED, Rejection::Unauthorized)
     }
 
+    /// Creates a 401: nobody is logged in at the desk. Otherwise like [`unauthorized`](Self::unauthorized).
+    pub(crate) fn login_ended(reason: impl fmt::Display, credential: Option<&str>) -> Self {
+        let refusal = Refusal { reason: reason.to_string(), credential: credential.map(str::to_owned) };
+        Details {
+            refusal: Some(refusal),
+            rejection: Some(Rejection::Unauthorized),
+            // RFC 9110 §11.6.1 requires a challenge. Browsers ignore one of an unknown scheme.
+            header: Some(("WWW-Authenticate", "Login realm=\"/desk\"".to_owned())),
+            ..Details::new(Status::Unauthorized, "log in at /desk")
+        }
+        .into()
+    }
+
     /// Creates a 403: the credential is valid but does not allow the request. Otherwise like
     /// [`unauthorized`](Self::unauthorized).
     pub fn forbidden(reason: impl fmt::Display, credential: Option<&str>) -> Self {

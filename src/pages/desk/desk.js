@@ -7,6 +7,7 @@ import { live } from "../../../examples/clients/live.js";
 import { chart } from "./chart.js";
 import { night } from "./night.js";
 import { askInDialog, orders } from "./orders.js";
+import { isOwn, loadOwn, mayWrite } from "./own.js";
 import { finder, whereOf } from "./places.js";
 import { rows } from "./rows.js";
 import { send } from "./waiting.js";
@@ -34,6 +35,7 @@ const say = (text) => {
 // ---------------------------------------------------------------- the list
 
 const field = { search: find("search"), larger: find("larger"), why: find("why") };
+const others = find("others");
 let tab = "attention";
 let order = []; // What the list showed when it was last put in order.
 
@@ -41,8 +43,12 @@ const search = finder(areas);
 /** Returns whether an area is in the chosen parent, which is a city if it ends with the separator. */
 const isWithin = ({ larger }, wanted) => (wanted.endsWith("\n") ? larger?.startsWith(wanted) : larger === wanted);
 const hasReason = (id) => !field.why.value || attention.get(id)?.reasons.some(({ reason }) => reason === field.why.value);
-/** Returns the areas to list, in order. */
+/** Returns the areas to list, in order: one's own, and on request the others after them. */
 const wanted = () => {
+  const all = candidates();
+  return [...all.filter(isOwn), ...(others.checked ? all.filter((id) => !isOwn(id)) : [])];
+};
+const candidates = () => {
   const found = search(field.search.value);
   const { value: larger } = field.larger;
   const fits = (id) => (!larger || isWithin(areaOf(id), larger)) && (!found || found.has(id));
@@ -57,7 +63,7 @@ const wanted = () => {
   if (tab === "all" || found || larger) return [...new Set([...exact, ...needing, ...areas.keys()])].filter(fits);
   return needing;
 };
-const about = (id) => ({ area: areaOf(id), flood: states.get(id), by: newest.get(id)?.by, attention: attention.get(id) });
+const about = (id) => ({ mayWrite: mayWrite(id), area: areaOf(id), flood: states.get(id), by: newest.get(id)?.by, attention: attention.get(id) });
 
 const parts = night({
   areaOf, renew: () => renew(), say: (text) => desk.tell(text), hide: (...of) => desk.hide(...of), undoButton: (...of) => desk.undoButton(...of),
@@ -97,13 +103,16 @@ const emptyWords = () => {
   if (hasNames === false || hasNews === false) return t.noAnswer;
   if (!hasNames || !hasNews) return "";
   if (!areas.size) return t.noAreas;
+  const ofOthers = others.checked ? 0 : candidates().length;
+  if (ofOthers) return fill(t.ofOthers, { count: ofOthers });
   return tab === "attention" && !field.search.value.trim() ? t.nothing : t.noneFound;
 };
 const count = () => {
   const known = new Set(order);
   if (wanted().every((id) => known.has(id))) find("new").hidden = true;
-  find("tab-attention").lastElementChild.textContent = `${attention.size}`;
-  find("tab-flooded").lastElementChild.textContent = `${states.size}`;
+  const listed = (ids) => `${others.checked ? ids.length : ids.filter(isOwn).length}`;
+  find("tab-attention").lastElementChild.textContent = listed([...attention.keys()]);
+  find("tab-flooded").lastElementChild.textContent = listed([...states.keys()]);
   find("tab-chosen").lastElementChild.textContent = `${chosen.size}`;
   find("empty").hidden = list.order.length > 0;
   find("empty").textContent = emptyWords();
@@ -123,13 +132,16 @@ for (const name of ["attention", "flooded", "all", "chosen"]) find(`tab-${name}`
 // A search covers all areas, so it resets the filters.
 const leavesTab = () => tab === "chosen" || (tab === "flooded" && !wanted().length);
 for (const of of Object.values(field)) of.addEventListener("input", () => (of.value.trim() && leavesTab() ? openTab("all") : sort()));
+others.addEventListener("input", () => sort());
 // Selects the old words when the field gets the focus, because the next phone call is about another place.
 field.search.addEventListener("focus", () => field.search.select());
 
 // ---------------------------------------------------------------- the selection
 
 const mark = (ids, is) => {
-  for (const id of ids) is ? chosen.size < MOST && chosen.add(id) : chosen.delete(id);
+  const allowed = is ? ids.filter(mayWrite) : ids;
+  for (const id of allowed) is ? chosen.size < MOST && chosen.add(id) : chosen.delete(id);
+  if (allowed.length < ids.length) desk.tell(fill(t.notOwn, { count: ids.length - allowed.length }));
   selected();
 };
 const selected = () => {
@@ -260,7 +272,7 @@ const renew = async () => {
   try {
     answer = (await get("/desk/news", { timeout: 20_000 })).body.result;
   } catch (error) {
-    if (error.status === 403) find("login-ended").hidden = false;
+    if (error.status === 401 || error.status === 403) find("login-ended").hidden = false;
     hasNews ??= false;
     return failed(error);
   }
@@ -354,7 +366,7 @@ document.body.classList.add("with-desk");
 find("desk").hidden = false;
 map.resize();
 find("not-started").remove();
-Promise.all([names(), renew()]).then(() => {
+Promise.all([loadOwn(), names(), renew()]).then(() => {
   sort();
   parts.draw(news);
   performance.mark("desk ready");

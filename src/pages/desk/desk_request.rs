@@ -85,6 +85,7 @@ impl DeskRequest<'_> {
             "subject": officer.credential.subject,
             "token": officer.token,
             "may_write": officer.may_write(),
+            "limited": officer.is_limited(),
         });
         self.page(Http::Ok, context! { officer => Serde(officer) }).await
     }
@@ -105,6 +106,7 @@ impl DeskRequest<'_> {
             "subject": officer.credential.subject,
             "mayWrite": officer.may_write(),
             "mayModerate": officer.may_moderate(),
+            "limited": officer.is_limited(),
             "exercise": self.is_exercise(),
         })
     }

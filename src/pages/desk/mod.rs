@@ -4,6 +4,7 @@
 mod actions;
 mod desk_request;
 mod news;
+mod own_areas;
 mod session;
 mod situation;
 
@@ -28,6 +29,7 @@ pub(super) fn routes() -> Vec<Route> {
         log_in,
         end,
         news::get_news,
+        own_areas::list_own_areas,
         actions::change,
         actions::undo,
         actions::moderate,

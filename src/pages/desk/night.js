@@ -1,5 +1,6 @@
 // Residents' reports with moderation, curves of gauges, and the log of the night with undo.
 import { curve, failed, fill, find, load, make, photo, settings, t } from "../map/words.js";
+import { mayModerate, mayWrite } from "./own.js";
 import { placeOf } from "./places.js";
 import { depthOf, hour, swatch } from "./rows.js";
 import { send } from "./waiting.js";
@@ -15,7 +16,8 @@ export const night = ({ areaOf, renew, say, hide, undoButton }) => {
     const response = await send("PUT", `/desk/reports/${id}/visibility`, { hidden, reason }).catch(() => null);
     if (!response) return say(t.noAnswer);
     const { status, body } = response;
-    if (status !== 200) return say(status === 403 ? t.endedShort : body.message ?? `${status}`);
+    if (status === 403 && body.outside) return say(t.outsideReport);
+    if (status !== 200) return say(status === 401 || status === 403 ? t.endedShort : body.message ?? `${status}`);
     say(hidden ? t.hiddenNow : t.shownNow);
     renew();
   };
@@ -52,11 +54,11 @@ export const night = ({ areaOf, renew, say, hide, undoButton }) => {
   };
 
   /** A report with its moderation actions. */
-  const report = ({ id, at, title, text, depth, photo: address, waiting }) => {
+  const report = ({ id, area_id, at, title, text, depth, photo: address, waiting }) => {
     const parts = [make("p", { className: "soft" }, hour(at), depth == null ? "" : ` · ${Math.round(depth)} cm`, waiting ? " · " : "", waiting ? make("b", {}, t.waits) : "")];
     if (title || text) parts.push(make("p", {}, [title, text].filter(Boolean).join(": ")));
     parts.push(...photo(address));
-    if (settings.mayModerate) {
+    if (mayModerate(area_id)) {
       const reason = make("input", { maxLength: 200, required: true, placeholder: t.reason, ariaLabel: t.reason });
       const form = make("form", { className: "hide" }, reason, make("button", { className: "button" }, t.hide));
       form.addEventListener("submit", (event) => {
@@ -130,7 +132,7 @@ export const night = ({ areaOf, renew, say, hide, undoButton }) => {
         const names = placeOf(all.map(({ area_id }) => areaOf(area_id)));
         const line = make("li", {}, make("p", {}, make("b", {}, hour(at)), ` ${by}: `, ...swatch(all[0].state), `${states} · ${names}`));
         if (note) line.append(make("p", { className: "soft" }, note));
-        if (batch && settings.mayWrite) line.append(undoButton(batch, all));
+        if (batch && all.every(({ area_id }) => mayWrite(area_id))) line.append(undoButton(batch, all));
         return line;
       });
       find("night-list").replaceChildren(...(lines.length ? lines : [make("li", {}, t.noChanges)]));

@@ -156,6 +156,19 @@ export const orders = ({ areaOf, flooded, say, stored, returned }) => {
     draw();
   };
   const box = waitingOrders({
+    ofOthers: (kept) => {
+      for (const { order, subject, discard } of kept) {
+        const element = make("section", { className: "card found" }, make("p", {}, fill(t.ofSubject, { subject, what: wordsOf(order), age: age(new Date(order.decided).toISOString()) })));
+        const until = { until: Infinity, batch: undefined, element };
+        element.append(make("p", { className: "actions" }, button(t.discard, () => {
+          discard();
+          until.until = 0;
+          draw();
+        })));
+        results.push(until);
+      }
+      draw();
+    },
     show: (orders) => {
       waiting = orders;
       draw();
@@ -165,14 +178,15 @@ export const orders = ({ areaOf, flooded, say, stored, returned }) => {
       if (!order.hide) results = results.filter(({ batch }) => !batch);
       if (order.hide) {
         // A repeated order hides no more reports, and the page does not know how many the first attempt hid.
-        if (result.hidden.length) put(fill(t.hiddenAll, { count: result.hidden.length }), TOLD);
+        const left = result.left ? ` ${fill(t.hiddenLeft, { count: result.left })}` : "";
+        if (result.hidden.length || left) put(fill(t.hiddenAll, { count: result.hidden.length }) + left, TOLD);
       } else if (order.undo) put(fill(t.undone, { what: undone(result) }), STORED);
       else put(fill(t.stored, { what: wordsOf(order), at: hour(result.changed_at) }), STORED, [result.batch, result.changed]);
       stored(result);
     },
     refused: (order, why) => {
       const names = order.changes.slice(0, 5).map(({ area_id }) => named(areaOf(area_id))).join("; ");
-      const text = fill(why === "gone" ? t.gone : t.refused, { what: wordsOf(order), areas: names, why });
+      const text = fill({ gone: t.gone, outside: t.outside }[why] ?? t.refused, { what: wordsOf(order), areas: names, why });
       put(text, Infinity);
     },
   });

@@ -16,6 +16,11 @@ export const settle = (order, response, now) => {
   const { status, body } = response ?? {};
   if (!response || status === 408 || status === 429 || status >= 500) return { kept: [{ ...order, status: "lost", due: now + RETRY }] };
   if (status === 200) return { kept: [], result: body.result ?? body };
+  // The areas outside of the limit of the credential are taken out. An undo needs all areas of its batch.
+  if (status === 403 && body.outside) {
+    const [changes, rest] = order.undo ? [order.changes, []] : divide(order.changes, body.outside.map(String));
+    return { kept: part(order, rest, AT_ONCE), refused: { ...order, changes }, why: "outside" };
+  }
   if (status === 401 || status === 403) return { kept: [{ ...order, status: "ended" }] };
   // The service stores an order completely or not at all, so the valid part is sent again alone.
   if (status === 409 && body.conflicts) {

@@ -30,7 +30,8 @@ const evidenceOf = ({ report_ids, first, last, depths: all, gauges }) =>
   [fill(t.reports, { count: report_ids.length, span: span(first, last) }) + heights(all), ...gauges].join("; ");
 
 /**
- * Draws the list into `element`. `about(id)` returns the data of an area: `area`, `flood`, `by`, `attention`. Calls `choose(id, is)` and
+ * Draws the list into `element`. `about(id)` returns the data of an area: `mayWrite`, `area`, `flood`, `by`,
+ * `attention`. Calls `choose(id, is)` and
  * `suggest(id, state)` for taps, and `unfolded()` when a row is unfolded; `detail(id)` returns the elements that it shows then.
  */
 export const rows = ({ element, more, about, chosen, choose, suggest, unfolded, detail }) => {
@@ -40,7 +41,7 @@ export const rows = ({ element, more, about, chosen, choose, suggest, unfolded, 
   let most = AT_FIRST;
 
   const make_row = (id) => {
-    const box = make("input", { type: "checkbox", id: `pick${id}`, disabled: !settings.mayWrite });
+    const box = make("input", { type: "checkbox", id: `pick${id}` });
     const title = make("label", { htmlFor: `pick${id}` });
     const unfold = make("button", { type: "button", className: "unfold", textContent: "▾" });
     const body = make("div", { className: "about" });
@@ -60,13 +61,14 @@ export const rows = ({ element, more, about, chosen, choose, suggest, unfolded, 
   const fillRow = (id) => {
     const parts = all.get(id);
     if (!parts) return;
-    const { area, flood, by, attention } = about(id);
+    const { area, flood, by, attention, mayWrite } = about(id);
+    parts.box.disabled = !mayWrite;
     parts.box.checked = chosen.has(id);
     parts.row.classList.toggle("chosen", chosen.has(id));
     const isOpen = open.has(id);
     parts.unfold.setAttribute("aria-expanded", isOpen);
     parts.unfold.ariaLabel = `${t.details}: ${named(area)}`;
-    const key = JSON.stringify([area, flood, by, attention, Math.floor(Date.now() / 60_000)]);
+    const key = JSON.stringify([area, flood, by, attention, mayWrite, Math.floor(Date.now() / 60_000)]);
     if (parts.key !== key) {
       parts.key = key;
       parts.title.replaceChildren(make("b", {}, nice(area.area_name || "") || `${id}`), " ", make("span", { className: "soft" }, [area.parent_name, area.city_name].filter(Boolean).map(nice).join(" · ")));
@@ -75,7 +77,8 @@ export const rows = ({ element, more, about, chosen, choose, suggest, unfolded, 
       const reasons = (attention?.reasons ?? []).map((reason) => make("li", { className: reason.reason }, reasonOf(reason)));
       const content = [state];
       if (reasons.length) content.push(make("ul", {}, ...reasons));
-      if (attention?.suggested && settings.mayWrite) {
+      if (settings.mayWrite && !mayWrite) content.push(make("p", { className: "soft" }, t.ofOther));
+      if (attention?.suggested && mayWrite) {
         const { state: code, evidence } = attention.suggested;
         const button = make("button", { type: "button", className: "suggest" }, `${t.suggested} `, ...swatch(code), depths[code]);
         button.title = evidenceOf(evidence);

@@ -16,7 +16,7 @@ use crate::guards::{FormSite, guard, managed};
 use crate::http::error::Problem;
 use crate::http::fairings::{RequestInfo, Subject};
 use crate::http::quotas::Client;
-use crate::model::{Clock, Timestamp, is_name};
+use crate::model::{AreaLimit, Clock, Timestamp, is_name};
 
 const LIFETIME: Duration = Duration::from_hours(12);
 /// The maximum length of a key in bytes, so that it fits into a cookie. Keys of Siaga have 64 bytes.
@@ -133,7 +133,7 @@ impl Officer {
     pub(super) fn for_request(request: &Request<'_>) -> Result<Self, Problem> {
         let (config, authenticator) = (managed::<Config>(request)?, managed::<Authenticator>(request)?);
         let now = managed::<Desk>(request)?.now();
-        let refused = |reason: &str| Problem::unauthorized(reason, None);
+        let refused = |reason: &str| Problem::login_ended(reason, None);
         let cookie = request.cookies().get_private(cookie_name(config)).ok_or_else(|| refused("no login"))?;
         let mut parts = cookie.value().splitn(3, '\n');
         let (Some(until), Some(name), Some(key)) = (parts.next(), parts.next(), parts.next()) else {
@@ -144,7 +144,7 @@ impl Officer {
             return Err(refused("expired login"));
         }
         let unauthorized =
-            |CredentialError { reason, credential }| Problem::unauthorized(reason, Some(&credential));
+            |CredentialError { reason, credential }| Problem::login_ended(reason, Some(&credential));
         let credential = authenticate(key, authenticator).map_err(unauthorized)?;
         Subject::record(request, &credential.subject);
         let token = blake3::derive_key("siaga desk 2026 token of forms", key.as_bytes());
@@ -157,6 +157,19 @@ impl Officer {
 
     pub(super) fn may_moderate(&self) -> bool {
         self.credential.allows(Scope::ReportsModerate)
+    }
+
+    /// Whether the officer may change only some areas.
+    pub(super) fn is_limited(&self) -> bool {
+        !self.own_areas().is_everywhere()
+    }
+
+    /// Returns the areas in which the officer may set states; without that scope, those in which they may moderate reports. All areas
+    /// for an officer who may do neither.
+    pub(super) fn own_areas(&self) -> AreaLimit {
+        let scopes = [Scope::FloodsWrite, Scope::ReportsModerate];
+        let scope = scopes.into_iter().find(|&scope| self.credential.allows(scope));
+        scope.map_or(AreaLimit::Everywhere, |scope| self.credential.limit(scope))
     }
 
     pub(super) fn require_write(&self) -> Result<(), Problem> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use minijinja::context;
 use minijinja::value::Serde;
+use rocket::form::FromFormField;
 use rocket::http::{ContentType, Header, Status};
 use rocket::{Responder, State, get};
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use super::desk_request::{DeskPage, DeskRequest};
 use super::session::{Desk, Officer};
 use crate::http::content::CacheControl;
 use crate::http::error::Problem;
-use crate::model::{Area, AreaId, CurrentState, FloodLayer, FloodState, LoggedChange, Timestamp};
+use crate::model::{Area, AreaId, AreaLimit, CurrentState, FloodLayer, FloodState, LoggedChange, Timestamp};
 use crate::pages::layout::PageTemplate;
 use crate::stores::{FloodLogQuery, FloodQuery, Store};
 
@@ -29,6 +30,9 @@ struct Situation {
     at: Timestamp,
     layer: FloodLayer,
     changes: Vec<LoggedChange>,
+    limit: AreaLimit,
+    /// The time before which changes are missing, if any.
+    truncated_before: Option<Timestamp>,
 }
 
 /// An area that is flooded or has changed recently.
@@ -39,16 +43,22 @@ struct AreaSituation<'s> {
 }
 
 impl Situation {
-    /// Reads the current states, and the recent changes of all areas.
-    async fn read(store: &dyn Store, at: Timestamp) -> Result<Self, Problem> {
+    /// Reads the current states, and the recent changes within the limit.
+    async fn read(store: &dyn Store, at: Timestamp, limit: AreaLimit) -> Result<Self, Problem> {
         let query = FloodLogQuery {
             since: Some(at.saturating_sub(RECENT)),
             most: MAX_CHANGES,
             ..FloodLogQuery::default()
         };
-        let changes = store.all_flood_changes(&query).await?;
+        let mut changes = store.all_flood_changes(&query).await?;
         let layer = store.floods(&FloodQuery::default()).await?.value;
-        Ok(Self { at, layer, changes })
+        let truncated_before = truncated_before(&changes);
+        let areas = layer.areas();
+        changes.retain(|logged| {
+            let area = areas.position(logged.change.area).map(|position| (&areas[position]).into());
+            limit.outside([(logged.change.area, area)]).is_empty()
+        });
+        Ok(Self { at, layer, changes, limit, truncated_before })
     }
 
     /// Groups the changes by batch and state, newest first. The changes of a batch are adjacent in the list.
@@ -99,7 +109,7 @@ impl Situation {
         for flood in self.layer.features() {
             let (area, current) = (flood.area, flood.current);
             let changes = changes.remove(&area.id).unwrap_or_default();
-            if current.is_some() || !changes.is_empty() {
+            if (current.is_some() || !changes.is_empty()) && self.limit.contains(&area.into()) {
                 let key = (area.city_name.as_str(), area.parent_name.as_str());
                 by_parent.entry(key).or_default().push(AreaSituation { area, current, changes });
             }
@@ -111,13 +121,31 @@ impl Situation {
     }
 }
 
-#[get("/desk/situation")]
+/// Which areas a report covers: those of the officer, or all.
+#[derive(Clone, Copy, PartialEq, Eq, FromFormField)]
+pub(super) enum Coverage {
+    Own,
+    All,
+}
+
+impl Coverage {
+    fn limit(self, officer: &Officer) -> AreaLimit {
+        match self {
+            Self::Own => officer.own_areas(),
+            Self::All => AreaLimit::Everywhere,
+        }
+    }
+}
+
+#[get("/desk/situation?<areas>")]
 pub(super) async fn show(
     officer: Officer,
+    areas: Option<Coverage>,
     view: DeskRequest<'_>,
     desk: &State<Desk>,
 ) -> Result<DeskPage, Problem> {
-    let situation = Situation::read(view.store, desk.now()).await?;
+    let coverage = areas.unwrap_or(Coverage::All);
+    let situation = Situation::read(view.store, desk.now(), coverage.limit(&officer)).await?;
     let (mut groups, mut totals) = (Vec::new(), [0; 4]);
     for ((city, parent), lines) in situation.areas_by_parent() {
         let mut counts = [0; 4];
@@ -152,7 +180,9 @@ pub(super) async fn show(
         totals => totals.to_vec(),
         total => totals.iter().sum::<u32>(),
         changes => Serde(changes),
-        left => truncated_before(&situation.changes).map(|at| view.truncation_text(at)),
+        left => situation.truncated_before.map(|at| view.truncation_text(at)),
+        limited => officer.is_limited(),
+        own => coverage == Coverage::Own,
     };
     view.render(PAGE, "/desk/situation", Status::Ok, values).await
 }
@@ -165,13 +195,15 @@ pub(super) struct Table {
 }
 
 /// Responds with one row for each area that is flooded or has changed within six hours.
-#[get("/desk/situation.csv")]
+#[get("/desk/situation.csv?<areas>")]
 pub(super) async fn table(
-    _officer: Officer,
+    officer: Officer,
+    areas: Option<Coverage>,
     view: DeskRequest<'_>,
     desk: &State<Desk>,
 ) -> Result<Table, Problem> {
-    let situation = Situation::read(view.store, desk.now()).await?;
+    let limit = areas.unwrap_or(Coverage::All).limit(&officer);
+    let situation = Situation::read(view.store, desk.now(), limit).await?;
     let local = |at: Timestamp| at.to_utc().with_timezone(&view.config.time_zone);
     let format_time = |at: Timestamp| local(at).format("%Y-%m-%d %H:%M:%S %Z").to_string();
     let describe_change = |logged: &&LoggedChange| {
@@ -200,7 +232,7 @@ pub(super) async fn table(
             table.write_record(row.map(escape_formula)).map_err(Problem::internal)?;
         }
     }
-    if let Some(at) = truncated_before(&situation.changes) {
+    if let Some(at) = situation.truncated_before {
         let row = heads.map(|head| if head == CHANGES { view.truncation_text(at) } else { String::new() });
         table.write_record(row).map_err(Problem::internal)?;
     }

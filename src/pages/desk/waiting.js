@@ -9,7 +9,8 @@ const HOLD = 5_000; // How long an order can be taken back before it is sent.
 const OLD = 900_000; // Older decisions are sent only after the officer has confirmed them.
 const TIMEOUT = 20_000;
 
-const PREFIX = `siaga desk ${settings.subject} `;
+const ALL = "siaga desk ";
+const PREFIX = `${ALL}${settings.subject} `;
 const thisTab = crypto.randomUUID();
 const lockOf = (id) => `siaga desk tab ${id}`;
 navigator.locks?.request(lockOf(thisTab), () => new Promise(() => {})); // Held until the page is closed.
@@ -32,7 +33,8 @@ const isWaiting = ({ status }) => status === "held" || status === "lost";
 const isOld = ({ decided }, now) => now - decided > OLD;
 
 /**
- * Creates the queue of orders. Calls `show(orders)` after each change, `done(order, result)` when the service has stored an order, and
+ * Creates the queue of orders. Calls `ofOthers(kept)` once with the orders that other subjects have left in this browser, which are never
+ * sent from here: `order`, `subject` and `discard()`. Calls `show(orders)` after each change, `done(order, result)` when the service has stored an order, and
  * `refused(order, why)` when it never will.
  *
  * An order has `id` (a new one for each body that is sent), `decided` (milliseconds), `changes` with `area_id`, `state` and `after`, `note`
@@ -40,7 +42,7 @@ const isOld = ({ decided }, now) => now - decided > OLD;
  * or old: the officer must confirm it), "conflict" (with `conflicts`). An undo has the number of the batch as `undo`, and only areas in its
  * `changes`. An order that hides the waiting reports of a sender has `hide` (the sender), `reason` and `count`, and no changes.
  */
-export const waitingOrders = ({ show, done, refused }) => {
+export const waitingOrders = ({ ofOthers, show, done, refused }) => {
   const orders = new Map();
   const changed = () => show([...orders.values()]);
 
@@ -86,8 +88,12 @@ export const waitingOrders = ({ show, done, refused }) => {
     if (orders.size) event.preventDefault();
   });
 
-  const kept = () =>
-    attempt(() => Object.keys(localStorage).filter((key) => key.startsWith(PREFIX)).map((key) => JSON.parse(localStorage.getItem(key)))) ?? [];
+  /** Returns the stored orders of all subjects, each with its key. */
+  const stored = () =>
+    attempt(() => Object.keys(localStorage).filter((key) => key.startsWith(ALL)).map((key) => ({ key, order: JSON.parse(localStorage.getItem(key)) }))) ?? [];
+  // The key must be exact, because a subject may begin with another subject.
+  const isMine = ({ key, order }) => key === PREFIX + order.id;
+  const kept = () => stored().filter(isMine).map(({ order }) => order);
   /** Adopts the orders of a closed page. */
   const adopt = (other) => {
     for (const order of kept()) if (order.tab === other) keep({ ...order, status: order.status === "conflict" ? "conflict" : "found" });
@@ -104,6 +110,12 @@ export const waitingOrders = ({ show, done, refused }) => {
   };
   addEventListener("storage", watch);
   watch();
+  const left = stored().filter((of) => !isMine(of) && Array.isArray(of.order.changes)).map(({ key, order }) => ({
+    order,
+    subject: key.slice(ALL.length, -`${order.id}`.length - 1),
+    discard: () => attempt(() => localStorage.removeItem(key)),
+  }));
+  setTimeout(() => left.length && ofOthers(left));
 
   return {
     /** Holds an order, and sends it unless it is cancelled. */
