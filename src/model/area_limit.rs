@@ -109,7 +109,11 @@ impl AreaRule {
                 .filter(|name| !name.is_empty())
                 .collect();
             for value in values.iter().filter(|value| !names.iter().any(|name| is_same_name(value, name))) {
-                let distance = |name: &&&str| osa_distance(&value.to_lowercase(), &name.to_lowercase());
+                let value_lower = value.to_lowercase();
+                let distance = |name: &&&str| {
+                    let name = name.to_lowercase();
+                    (!name.contains(&value_lower), osa_distance(&value_lower, &name))
+                };
                 let nearest = names.iter().min_by_key(distance);
                 let nearest = nearest.map_or_else(String::new, |name| format!("; the nearest is {name:?}"));
                 faults.push(format!("no area has the {key} {value:?}{nearest}"));

@@ -7,7 +7,7 @@ import { live } from "../../../examples/clients/live.js";
 import { chart } from "./chart.js";
 import { night } from "./night.js";
 import { askInDialog, orders } from "./orders.js";
-import { isOwn, loadOwn, mayWrite } from "./own.js";
+import { isMyArea, loadOwn, mayWrite } from "./own.js";
 import { finder, whereOf } from "./places.js";
 import { rows } from "./rows.js";
 import { send } from "./waiting.js";
@@ -46,7 +46,7 @@ const hasReason = (id) => !field.why.value || attention.get(id)?.reasons.some(({
 /** Returns the areas to list, in order: one's own, and on request the others after them. */
 const wanted = () => {
   const all = candidates();
-  return [...all.filter(isOwn), ...(others.checked ? all.filter((id) => !isOwn(id)) : [])];
+  return [...all.filter(isMyArea), ...(others.checked ? all.filter((id) => !isMyArea(id)) : [])];
 };
 const candidates = () => {
   const found = search(field.search.value);
@@ -110,14 +110,15 @@ const emptyWords = () => {
 const count = () => {
   const known = new Set(order);
   if (wanted().every((id) => known.has(id))) find("new").hidden = true;
-  const listed = (ids) => `${others.checked ? ids.length : ids.filter(isOwn).length}`;
+  const listed = (ids) => `${others.checked ? ids.length : ids.filter(isMyArea).length}`;
   find("tab-attention").lastElementChild.textContent = listed([...attention.keys()]);
   find("tab-flooded").lastElementChild.textContent = listed([...states.keys()]);
   find("tab-chosen").lastElementChild.textContent = `${chosen.size}`;
   find("empty").hidden = list.order.length > 0;
   find("empty").textContent = emptyWords();
-  find("all-shown").textContent = list.order.length === 1 ? t.chooseOne : fill(t.chooseAll, { count: Math.min(MOST, list.order.length) });
-  find("all-shown").hidden = !settings.mayWrite || !list.order.length;
+  const writable = list.order.filter(mayWrite).length;
+  find("all-shown").textContent = writable === 1 ? t.chooseOne : fill(t.chooseAll, { count: Math.min(MOST, writable) });
+  find("all-shown").hidden = !writable;
 };
 find("new").addEventListener("click", () => {
   sort();
@@ -153,7 +154,8 @@ const selected = () => {
   find("bar").classList.toggle("active", chosen.size > 0);
   for (const button of document.querySelectorAll("#bar button")) button.disabled = !chosen.size;
 };
-find("all-shown").addEventListener("click", () => mark(list.order.slice(0, MOST), true));
+const markAll = () => mark(list.order.filter(mayWrite).slice(0, MOST), true);
+find("all-shown").addEventListener("click", markAll);
 /** Clears the selection; a large one only after confirmation. */
 const drop = async () => {
   if (chosen.size > MANY_CHOSEN && !(await askInDialog("drop", [fill(t.drop, { count: chosen.size, place: whereOf([...chosen].map(areaOf)) })]))) return;
@@ -226,7 +228,7 @@ const keys = {
   j: () => list.step(1),
   k: () => list.step(-1),
   x: () => list.current && settings.mayWrite && mark([list.current], !chosen.has(list.current)),
-  a: () => settings.mayWrite && mark(list.order.slice(0, MOST), true),
+  a: markAll,
   o: () => list.current && list.unfold(list.current),
   m: () => list.current && map.fit(list.current),
   1: () => act(1), 2: () => act(2), 3: () => act(3), 4: () => act(4),

@@ -9,8 +9,8 @@ const HOLD = 5_000; // How long an order can be taken back before it is sent.
 const OLD = 900_000; // Older decisions are sent only after the officer has confirmed them.
 const TIMEOUT = 20_000;
 
-const ALL = "siaga desk ";
-const PREFIX = `${ALL}${settings.subject} `;
+const ALL_ORDERS = "siaga desk ";
+const PREFIX = `${ALL_ORDERS}${settings.subject} `;
 const thisTab = crypto.randomUUID();
 const lockOf = (id) => `siaga desk tab ${id}`;
 navigator.locks?.request(lockOf(thisTab), () => new Promise(() => {})); // Held until the page is closed.
@@ -90,7 +90,7 @@ export const waitingOrders = ({ ofOthers, show, done, refused }) => {
 
   /** Returns the stored orders of all subjects, each with its key. */
   const stored = () =>
-    attempt(() => Object.keys(localStorage).filter((key) => key.startsWith(ALL)).map((key) => ({ key, order: JSON.parse(localStorage.getItem(key)) }))) ?? [];
+    attempt(() => Object.keys(localStorage).filter((key) => key.startsWith(ALL_ORDERS)).map((key) => ({ key, order: JSON.parse(localStorage.getItem(key)) }))) ?? [];
   // The key must be exact, because a subject may begin with another subject.
   const isMine = ({ key, order }) => key === PREFIX + order.id;
   const kept = () => stored().filter(isMine).map(({ order }) => order);
@@ -112,7 +112,7 @@ export const waitingOrders = ({ ofOthers, show, done, refused }) => {
   watch();
   const left = stored().filter((of) => !isMine(of) && Array.isArray(of.order.changes)).map(({ key, order }) => ({
     order,
-    subject: key.slice(ALL.length, -`${order.id}`.length - 1),
+    subject: key.slice(ALL_ORDERS.length, -`${order.id}`.length - 1),
     discard: () => attempt(() => localStorage.removeItem(key)),
   }));
   setTimeout(() => left.length && ofOthers(left));
