@@ -34,6 +34,11 @@ impl Demo {
         Self::printing(&settings, "The map: ")
     }
 
+    /// With these API keys, as in `siaga.auth.api_keys`.
+    pub(crate) fn with_keys(keys: &str) -> Self {
+        Self::printing(&[("SIAGA_AUTH__API_KEYS", keys)], "The map: ")
+    }
+
     /// Starts a service and waits until it prints a line with a text.
     fn printing(variables: &[(&str, &str)], until: &str) -> Self {
         // Addresses for uploads have the port of `base_url`, so it has to be known before the start.

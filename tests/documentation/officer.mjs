@@ -6,10 +6,10 @@ export const open = async (page) => {
   await page.goto(`${origin}/desk?lang=en`);
   await page.waitForFunction(() => performance.getEntriesByName("desk ready").length, slow);
 };
-export const logIn = async (page, name) => {
+export const logIn = async (page, name, own = key) => {
   await page.goto(`${origin}/desk?lang=en`);
   await page.type("[name=name]", name);
-  await page.type("[name=key]", key);
+  await page.type("[name=key]", own);
   await Promise.all([page.waitForNavigation(), page.click(".login .button")]);
   await open(page);
 };

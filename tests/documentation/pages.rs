@@ -1,6 +1,7 @@
 //! The HTML pages in Chromium.
 
 use serde_json::{Value, json};
+use siaga::auth::KeyDigest;
 
 use crate::demo::Demo;
 use crate::tools::{folder_with, node, printed};
@@ -16,8 +17,12 @@ const IMPORTED: [&str; 5] = [
 
 /// Runs a script that opens pages of a service in Chromium, and returns its output.
 fn run(demo: &Demo, script: &str) -> String {
+    run_with(demo, script, demo.key())
+}
+
+fn run_with(demo: &Demo, script: &str, key: &str) -> String {
     let folder = folder_with(&[&IMPORTED[..], &[&format!("tests/documentation/{script}")]].concat());
-    let arguments = [script, &demo.origin(""), &demo.base(), demo.key()];
+    let arguments = [script, &demo.origin(""), &demo.base(), key];
     printed(script, node(folder.path()).args(arguments))
 }
 
@@ -127,6 +132,20 @@ fn the_desk_works_with_a_great_flood_a_lost_network_two_tabs_and_small_screens()
 #[test]
 fn the_map_ignores_responses_of_others_and_marks_what_it_shows_from_its_cache() {
     play(Demo::start(), "worker.mjs");
+}
+
+#[test]
+fn two_districts_and_the_province_work_at_the_desk_in_one_night() {
+    let entry = |name: &str, areas: &str| {
+        let sha256 = KeyDigest::new(name).to_hex();
+        format!(r#"{{name="{name}",sha256="{sha256}",scopes=["floods:write","reports:moderate"]{areas}}}"#)
+    };
+    let city = |name: &str| format!(r#",areas={{city_name=["{name}"]}}"#);
+    let root = format!(r#"{{name="root",sha256="{}",scopes=["admin"]}}"#, KeyDigest::new("root").to_hex());
+    let keys = [root, entry("selatan", &city("Jakarta Selatan")), entry("pusat", &city("Jakarta Pusat"))];
+    let demo = Demo::with_keys(&format!("[{}]", keys.join(",")));
+    run_with(&demo, "desk_areas.mjs", "root");
+    demo.end();
 }
 
 #[test]

@@ -59,6 +59,64 @@ async fn key_commands_take_effect_on_every_server_within_a_second() {
     assert_eq!(set(&third, &late).await, 200, "known from the start");
 }
 
+#[rocket::async_test]
+async fn a_limited_key_changes_its_areas_alone_and_older_servers_refuse_it() {
+    let database = Database::with_fixture().await;
+    let url = database.url();
+    let arguments = [
+        "--name",
+        "district",
+        "--scope",
+        "floods:write",
+        "--parent",
+        "grogol",
+        "--city-name",
+        "Jakarta Barat",
+    ];
+    let key = create(&url, &arguments);
+    let server = Server::on(&url).await;
+    assert_eq!(set(&server, &key).await, 200);
+    let request = server.client.put("/v1/floods/30").header(Header::new("X-Api-Key", key.clone()));
+    let refused = request.body(r#"{"state":2}"#).dispatch().await;
+    let body: serde_json::Value = refused.into_json().await.unwrap();
+    assert_eq!((&body["statusCode"], &body["outside"]), (&403.into(), &serde_json::json!(["30"])));
+    // A server of an older version reads only this table.
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    let old = "SELECT name FROM api_keys WHERE sha256 = $1";
+    let digest = KeyDigest::new(&key);
+    let found = sqlx::query(old).bind(&digest.as_bytes()[..]).fetch_all(&mut connection).await.unwrap();
+    assert_eq!(found.len(), 0);
+    let list = printed(&siaga(&url, &["key", "list"]));
+    assert!(list.contains(r#"city_name = "Jakarta Barat", parent = "grogol""#), "{list}");
+}
+
+#[test]
+fn a_limit_that_no_area_meets_is_refused_with_the_nearest_value() {
+    let database = block_on(Database::with_fixture());
+    let url = database.url();
+    for (options, expected) in [
+        (
+            &["--city-name", "Jakarta Baratt"][..],
+            "no area has the city_name \"Jakarta Baratt\"; the nearest is \"JAKARTA BARAT\"",
+        ),
+        (
+            &["--province", "ID-JB", "--city", "jbd"],
+            "no area has all of province = \"ID-JB\", city = \"jbd\"",
+        ),
+        (
+            &["--parent", " "],
+            "areas must have one or more of [province, city, city_name, parent], each with a list of one or more texts",
+        ),
+    ] {
+        let create = [&["key", "create", "--name", "a", "--scope", "floods:write"], options].concat();
+        assert_eq!(refusal(&siaga(&url, &create)), format!("siaga: {expected}"));
+    }
+    let person = ["key", "create", "--name", "oidc:ana", "--scope", "floods:write"];
+    let refused = String::from_utf8(siaga(&url, &person).stderr).unwrap();
+    assert!(refused.contains("must not begin with \"oidc:\""), "{refused}");
+    assert_eq!(printed(&siaga(&url, &["key", "list"])).lines().count(), 1, "none was made");
+}
+
 #[test]
 fn the_list_of_keys_shows_all_but_the_secret() {
     let database = block_on(Database::with_fixture());
@@ -89,11 +147,11 @@ fn the_list_of_keys_shows_all_but_the_secret() {
     let lines: Vec<_> = list.lines().map(cells).collect();
     let [_, known, short] = &lines[..] else { panic!("{list}") };
     let expected =
-        ["BPBD DKI", "floods:write cards:read", "Ibu Sri", "2999-01-31T00:00:00.000Z", "5", "1000"];
-    assert_eq!(known[..6], expected, "{list}");
-    assert!(known[7].ends_with('Z') && known[8] == "-", "it was used and not revoked: {list}");
-    assert_eq!(short[..3], ["short", "feeds:write cards:write", "-"], "{list}");
-    assert!(short[3].ends_with('Z') && short[8].ends_with('Z'), "{list}");
+        ["BPBD DKI", "floods:write cards:read", "all", "Ibu Sri", "2999-01-31T00:00:00.000Z", "5", "1000"];
+    assert_eq!(known[..7], expected, "{list}");
+    assert!(known[8].ends_with('Z') && known[9] == "-", "it was used and not revoked: {list}");
+    assert_eq!(short[..4], ["short", "feeds:write cards:write", "all", "-"], "{list}");
+    assert!(short[4].ends_with('Z') && short[9].ends_with('Z'), "{list}");
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Imports that remove areas.
 
 use siaga::folder::FolderFile;
-use siaga::stores::{RemovedRows, Replace};
+use siaga::model::{AreaLimit, AreaRule, BatchItem, BatchOperation, BatchOutcome, BatchRequest, Condition};
+use siaga::stores::{RemovedRows, Replace, SetFloodState, StoreError};
 
+use crate::fixture::id;
 use crate::folders::{area, collection, folder_of, reports};
 use crate::operations::{post, state_codes, write};
 use crate::operator::Operator;
@@ -32,6 +34,42 @@ async fn areas_in_the_log_are_removed_only_with_it() {
     store.receive_partner_report(post(1, 1.5, 0.5)).await.unwrap();
     let located = operator.numbers("SELECT local_area_id FROM reports WHERE post_id = 1").await;
     assert_eq!(located, [77]);
+}
+
+#[rocket::async_test]
+async fn an_import_moves_an_area_out_of_a_limit_at_once() {
+    let limit = AreaLimit::Within(
+        [AreaRule::new([vec![], vec![], vec![], vec!["Grogol".to_owned()]]).unwrap()].into(),
+    );
+    for operator in Operator::each_with_fixture().await {
+        let store = operator.store().await;
+        let set = async |area| {
+            store.set_flood_state(SetFloodState { limit: limit.clone(), ..write(area, Some(1)) }).await
+        };
+        set(1).await.unwrap();
+        let item = |area| BatchItem { area: id(area), state: None, after: Condition::Any };
+        let batch = BatchRequest {
+            changes: BatchOperation::Set([1, 5].map(item).to_vec()),
+            by: write(1, None).by,
+            limit: limit.clone(),
+            note: None,
+            request: None,
+            preview: false,
+        };
+        let BatchOutcome::Done { batch: stored, .. } = store.change_floods(batch.clone()).await.unwrap()
+        else {
+            panic!("the batch is inside")
+        };
+        // Its larger area is NEW.
+        operator.add(&[(FolderFile::Areas, collection(&[area(1, 0.0, 0.0)]))]).await;
+        let refused = set(1).await.unwrap_err();
+        assert!(matches!(&refused, StoreError::OutsideLimit { areas } if *areas == [id(1)]), "{refused:?}");
+        set(5).await.unwrap();
+        let undo = BatchRequest { changes: BatchOperation::Undo(stored.number), ..batch };
+        let outcome = store.change_floods(undo).await.unwrap();
+        assert_eq!(outcome, BatchOutcome::OutsideLimit(vec![id(1)]));
+        store.close().await;
+    }
 }
 
 #[rocket::async_test]
