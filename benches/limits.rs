@@ -81,7 +81,7 @@ async fn measure() {
     let mut connection = PgConnection::connect(&url).await.expect("a database");
     connection.execute("CREATE DATABASE limits TEMPLATE template0").await.expect("a database");
     let url = url.rsplit_once('/').map(|(server, _)| format!("{server}/limits")).expect("an address");
-    let postgres = open(&OpenPostgres, "siaga.postgres.url", &url).await;
+    let postgres = open(&OpenPostgres, "databases.siaga.url", &url).await;
     compare("PostgreSQL", &*postgres, 500).await;
     postgres.close().await;
 }

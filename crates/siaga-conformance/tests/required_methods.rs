@@ -6,7 +6,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use figment::Figment;
 use figment::providers::Serialized;
+use rocket::http::{Header, Method, Status};
+use rocket::local::asynchronous::Client;
+use serde_json::{Value, json};
 use siaga::Siaga;
+use siaga::auth::KeyDigest;
 use siaga::model::bodies::{GaugeReadings, PartnerReport};
 use siaga::model::{
     ArchiveRecord, AreaId, Card, CardHolder, CardId, Clock, FloodChange, FloodLayer, GaugeLayer, ManualClock,
@@ -150,10 +154,10 @@ impl FreshStore for Fresh {
 }
 
 // Such a store has no overview, so metrics have no values from it. It cannot change many areas at once, hide reports, create
-// cards with a chosen identifier, or erase unused cards.
+// cards with a chosen identifier, check limits, or erase unused cards.
 store_suite!(
     Fresh,
-    without batches, moderation, overview;
+    without batches, limits, moderation, overview;
     except
         images::an_early_upload_is_erased_with_its_card,
         cards::a_chosen_card_identifier_is_used_once,
@@ -190,6 +194,42 @@ fn no_key_is_made_in_a_store_that_would_forget_it() {
         refused,
         r#"siaga.store is "agency", which keeps no API keys: list them under siaga.auth.api_keys"#
     );
+}
+
+#[test]
+fn limited_keys_cannot_write_to_a_store_that_checks_no_limits() {
+    let key = |name: &str, areas: Value| {
+        let mut key = json!({
+            "name": name, "sha256": KeyDigest::new(name).to_hex(), "scopes": ["floods:write", "reports:moderate"],
+        });
+        key.as_object_mut().unwrap().extend(areas.as_object().unwrap().clone());
+        key
+    };
+    let keys = [key("all", json!({})), key("district", json!({ "areas": { "city": ["jbd"] } }))];
+    let figment = Figment::from(rocket::Config::debug_default())
+        .merge(Serialized::default("siaga.store", "agency"))
+        .merge(Serialized::default("siaga.auth.api_keys", keys))
+        .merge(Serialized::default("siaga.images.url", "memory:///"))
+        .merge(Serialized::default("siaga.images.signing_key", "a secret of thirty-two bytes or more"));
+    block_on(async {
+        let built = Siaga::builder().figment(figment).store(Arc::new(OpenAgency)).build().await.unwrap();
+        let client = Client::untracked(built.rocket).await.unwrap();
+        for (method, path, body) in [
+            (Method::Put, "floods/5", json!({ "state": 2 })),
+            (Method::Post, "floods/changes", json!({ "changes": [{ "area_id": "5", "state": 2 }] })),
+            (Method::Put, "reports/1/visibility", json!({ "hidden": true, "reason": "a test" })),
+        ] {
+            let request =
+                client.req(method, format!("/v1/{path}")).header(Header::new("X-Api-Key", "district"));
+            let response = request.body(body.to_string()).dispatch().await;
+            let body: Value = response.into_json().await.unwrap();
+            assert_eq!(body["statusCode"], 403, "{path}");
+            let message = body["message"].as_str().unwrap();
+            assert!(message.contains("does not check the areas of credentials"), "{message}");
+        }
+        let request = client.put("/v1/floods/5").header(Header::new("X-Api-Key", "all"));
+        assert_eq!(request.body(r#"{"state":2}"#).dispatch().await.status(), Status::Ok);
+    });
 }
 
 #[test]
