@@ -9,7 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use subtle::ConstantTimeEq;
 
 use super::{
-    Credential, CredentialError, CredentialErrorKind, CredentialKind, Grant, OwnQuota, PERSON, Scope, Secret,
+    Credential, CredentialError, CredentialErrorKind, CredentialKind, Grant, OwnQuota, PERSON_PREFIX, Scope,
+    Secret,
 };
 use crate::auth::random::{self, RandomUnavailable};
 use crate::model::{AreaRule, Timestamp};
@@ -62,7 +63,7 @@ impl ApiKey {
         if self.expires.is_some_and(|expires| Timestamp::from(expires) <= now) {
             return Err(CredentialError::proven(CredentialErrorKind::ExpiredKey, &self.name));
         }
-        if self.name.starts_with(PERSON) {
+        if self.name.starts_with(PERSON_PREFIX) {
             return Err(CredentialError::proven(CredentialErrorKind::ReservedSubject, &self.name));
         }
         Ok(Credential {

@@ -18,10 +18,10 @@ pub(crate) enum CredentialErrorKind {
     RevokedKey,
     #[error("expired key")]
     ExpiredKey,
-    /// The configuration has another key with the same name.
     /// A key or token whose subject could be taken for a person.
     #[error("key or token whose subject begins with oidc:")]
     ReservedSubject,
+    /// The configuration has another key with the same name.
     #[error("key in the store with the name of a key in siaga.auth.api_keys")]
     ReplacedKey,
     #[error("token, but siaga.auth.jwt is not configured")]

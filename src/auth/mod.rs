@@ -41,7 +41,7 @@ use self::tokens::{Tokens, looks_like_a_token};
 use crate::model::Clock;
 
 /// The beginning of the subject of a person who logged in with OpenID Connect. No key or token has such a subject.
-pub const PERSON: &str = "oidc:";
+pub const PERSON_PREFIX: &str = "oidc:";
 
 /// The section `auth` of the configuration.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -63,8 +63,8 @@ impl Settings {
     /// Checks that all keys have different names and digests. Names identify authors in logs, and digests select scopes.
     fn check_keys(&self) -> Result<(), InvalidSettings> {
         for (index, key) in self.api_keys.iter().enumerate() {
-            if key.name.starts_with(PERSON) {
-                let reason = format!("must not begin with {PERSON:?}, which is for people who log in");
+            if key.name.starts_with(PERSON_PREFIX) {
+                let reason = format!("must not begin with {PERSON_PREFIX:?}, which is for people who log in");
                 return Err(InvalidSettings::new(&format!("api_keys.{index}.name"), reason));
             }
             for (other, earlier) in self.api_keys[..index].iter().enumerate() {

@@ -8,8 +8,8 @@ use jsonwebtoken::{DecodingKey, Validation};
 use super::jwt::{Claims, Jwt, KeySource, seconds};
 use super::key_set::KeySet;
 use super::{
-    Credential, CredentialError, CredentialErrorKind, CredentialKind, Grant, InvalidSettings, PERSON, crypto,
-    public_key,
+    Credential, CredentialError, CredentialErrorKind, CredentialKind, Grant, InvalidSettings, PERSON_PREFIX,
+    crypto, public_key,
 };
 use crate::model::{Timestamp, is_name};
 
@@ -83,7 +83,7 @@ impl Tokens {
         let Some(names) = claims.scope.or(claims.scp).filter(|_| is_name(&claims.sub)) else {
             return Err(unproven(CredentialErrorKind::MalformedToken));
         };
-        if claims.sub.starts_with(PERSON) {
+        if claims.sub.starts_with(PERSON_PREFIX) {
             return Err(CredentialError::proven(CredentialErrorKind::ReservedSubject, &claims.sub));
         }
         let leeway = self.leeway.as_secs_f64();

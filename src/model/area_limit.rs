@@ -80,43 +80,41 @@ impl AreaRule {
         keys.try_into()
     }
 
-    /// Returns the given keys, each with its values.
-    pub fn given(&self) -> impl Iterator<Item = (&'static str, &[String])> {
+    /// Returns the values for each of [`KEYS`](Self::KEYS); `None` for a key that is not given.
+    fn values(&self) -> [Option<&[String]>; 4] {
         let Keys { province, city, city_name, parent } = &self.0;
-        let given = Self::KEYS.into_iter().zip([province, city, city_name, parent]);
-        given.filter_map(|(key, values)| Some((key, values.as_deref()?)))
+        [province, city, city_name, parent].map(Option::as_deref)
     }
 
     /// Whether a place has one of the values for each key that is given.
     #[must_use]
     pub fn matches(&self, names: &PlaceNames<'_>) -> bool {
-        self.given().all(|(key, values)| {
-            names.get(key).is_some_and(|name| values.iter().any(|value| is_same_name(value, name)))
-        })
+        let has_one = |(values, name): (Option<&[String]>, Option<&str>)| {
+            values.is_none_or(|values| {
+                name.is_some_and(|name| values.iter().any(|value| is_same_name(value, name)))
+            })
+        };
+        self.values().into_iter().zip(names.values()).all(has_one)
     }
-}
 
-impl AreaRule {
     /// Returns why the rule does not select what it says: values that no area has, with the nearest value, or else that no area has
     /// one for each key. Empty if neither. Costs O(areas × values).
     #[must_use]
     pub(crate) fn faults(&self, areas: &AreaSet) -> Vec<String> {
         let mut faults = Vec::new();
-        for (key, values) in self.given() {
-            let names: BTreeSet<&str> = areas
-                .iter()
-                .filter_map(|area| PlaceNames::from(area).get(key))
-                .filter(|name| !name.is_empty())
-                .collect();
-            for value in values.iter().filter(|value| !names.iter().any(|name| is_same_name(value, name))) {
-                let value_lower = value.to_lowercase();
+        for (index, values) in self.values().into_iter().enumerate() {
+            let names: BTreeSet<&str> =
+                areas.iter().filter_map(|area| PlaceNames::from(area).values()[index]).collect();
+            let is_unknown = |value: &&String| !names.iter().any(|name| is_same_name(value, name));
+            for value in values.unwrap_or_default().iter().filter(is_unknown) {
+                let wanted = value.to_lowercase();
                 let distance = |name: &&&str| {
                     let name = name.to_lowercase();
-                    (!name.contains(&value_lower), osa_distance(&value_lower, &name))
+                    (!name.contains(&wanted), osa_distance(&wanted, &name))
                 };
-                let nearest = names.iter().min_by_key(distance);
+                let nearest = names.iter().filter(|name| !name.is_empty()).min_by_key(distance);
                 let nearest = nearest.map_or_else(String::new, |name| format!("; the nearest is {name:?}"));
-                faults.push(format!("no area has the {key} {value:?}{nearest}"));
+                faults.push(format!("no area has the {} {value:?}{nearest}", Self::KEYS[index]));
             }
         }
         if faults.is_empty() && !areas.iter().any(|area| self.matches(&area.into())) {
@@ -132,16 +130,10 @@ fn is_same_name(one: &str, other: &str) -> bool {
 }
 
 impl<'a> PlaceNames<'a> {
-    /// Returns the value for one of [`AreaRule::KEYS`].
+    /// Returns the values for [`AreaRule::KEYS`].
     #[must_use]
-    pub fn get(&self, key: &str) -> Option<&'a str> {
-        match key {
-            "province" => self.province,
-            "city" => self.city,
-            "city_name" => self.city_name,
-            "parent" => self.parent,
-            _ => None,
-        }
+    pub fn values(&self) -> [Option<&'a str>; 4] {
+        [self.province, self.city, self.city_name, self.parent]
     }
 }
 
@@ -193,10 +185,10 @@ impl TryFrom<Keys> for AreaRule {
 
     fn try_from(keys: Keys) -> Result<Self, InvalidAreaRule> {
         let rule = Self(keys);
-        let is_valid = rule.given().next().is_some()
-            && rule
-                .given()
-                .all(|(_, values)| !values.is_empty() && values.iter().all(|value| !value.trim().is_empty()));
+        let has_values =
+            |values: &[String]| !values.is_empty() && values.iter().all(|value| !value.trim().is_empty());
+        let is_valid = rule.values().into_iter().any(|values| values.is_some())
+            && rule.values().into_iter().flatten().all(has_values);
         if is_valid { Ok(rule) } else { Err(InvalidAreaRule) }
     }
 }
@@ -210,7 +202,9 @@ impl From<AreaRule> for Keys {
 impl fmt::Display for AreaRule {
     /// Writes `city_name = "JAKARTA SELATAN" or "DEPOK", province = "ID-JK"`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, (key, values)) in self.given().enumerate() {
+        let given =
+            Self::KEYS.into_iter().zip(self.values()).filter_map(|(key, values)| Some((key, values?)));
+        for (number, (key, values)) in given.enumerate() {
             let values: Vec<_> = values.iter().map(|value| format!("{value:?}")).collect();
             write!(f, "{}{key} = {}", if number > 0 { ", " } else { "" }, values.join(" or "))?;
         }

@@ -8,7 +8,7 @@ use super::welcome::{limit_faults, startup_warnings};
 use crate::Builder;
 use crate::auth::ApiKey;
 use crate::config::Config;
-use crate::data::folder::{DatasetError, Folder};
+use crate::data::folder::{DatasetError, Folder, FolderFile};
 use crate::model::AreaSet;
 use crate::server::BuildError;
 
@@ -29,8 +29,7 @@ pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Fail
     let profiles = toml::Table::from_iter([("default".to_owned(), table.into())]);
     io::stdout().write_all(toml::to_string(&profiles)?.as_bytes())?;
     let limits = folder.map_or(Ok(Vec::new()), |folder| check_rows(builder, folder, &keys))?;
-    let warnings: Vec<_> = warnings.into_iter().chain(limits).collect();
-    let count = match warnings.len() {
+    let count = match warnings.len() + limits.len() {
         0 => "no warnings".to_owned(),
         1 => "one warning".to_owned(),
         count => format!("{count} warnings"),
@@ -44,6 +43,9 @@ pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Fail
     }
     for warning in &warnings {
         writeln!(output, "# warning at each start: {warning}")?;
+    }
+    for fault in &limits {
+        writeln!(output, "# warning, in the areas of the folder: {fault}")?;
     }
     Ok(writeln!(output, "# No errors, {count}.")?)
 }
@@ -74,6 +76,9 @@ fn check_rows(builder: &Builder, folder: PathBuf, keys: &[ApiKey]) -> Result<Vec
         for note in folder.notes().into_iter().chain(ignored) {
             // Replace control characters, which names of files and columns may contain.
             writeln!(output, "# {}", note.replace(char::is_control, " "))?;
+        }
+        if !folder.has(FolderFile::Areas) || keys.iter().all(|key| key.areas.is_none()) {
+            return Ok(Vec::new());
         }
         let mut areas = Vec::new();
         folder.areas(|area| {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::Failure;
 use super::table::{or_dash, table};
 use crate::Builder;
-use crate::auth::{NewKey, PERSON, Scope};
+use crate::auth::{NewKey, PERSON_PREFIX, Scope};
 use crate::model::{AreaRule, Clock, NAME, SystemClock, Timestamp, is_name};
 use crate::stores::{KeyEntry, Store, StoredKey};
 use chrono::DateTime;
@@ -82,8 +82,8 @@ pub(super) enum Expiry {
 }
 
 fn name(text: &str) -> Result<String, String> {
-    if text.starts_with(PERSON) {
-        return Err(format!("must not begin with {PERSON:?}, which is for people who log in"));
+    if text.starts_with(PERSON_PREFIX) {
+        return Err(format!("must not begin with {PERSON_PREFIX:?}, which is for people who log in"));
     }
     if is_name(text) { Ok(text.to_owned()) } else { Err(format!("must be {NAME}")) }
 }

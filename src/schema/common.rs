@@ -119,7 +119,7 @@ fn problem() -> Value {
         "validation?": annotate(validation, json!({ "description": "Which part of the request is wrong; with 400 only." })),
         "outside?": {
             "type": "array", "items": { "type": "string" },
-            "description": "The areas of an order that the credential may not change, because it is limited to others; with 403 only.",
+            "description": "The areas of the order or of the report, if the credential is limited to others; empty for a report without an area; with 403 only.",
         },
         "unknown?": {
             "type": "array", "items": { "type": "string" },

@@ -20,7 +20,8 @@ test("a batch ends when the service has stored or rejected it, or ended the logi
   assert.deepEqual(settle(order, { status: 200, body: { hidden: [1] } }, NOW), { kept: [], result: { hidden: [1] } });
   assert.deepEqual(settle(order, { status: 400, body: { message: "no" } }, NOW), { kept: [], refused: order, why: "no" });
   assert.deepEqual(settle(order, { status: 412, body: {} }, NOW), { kept: [], refused: order, why: "412" });
-  for (const status of [401, 403]) assert.deepEqual(settle(order, { status, body: {} }, NOW), { kept: [{ ...order, status: "ended" }] });
+  assert.deepEqual(settle(order, { status: 401, body: {} }, NOW), { kept: [{ ...order, status: "ended", why: undefined }] });
+  assert.deepEqual(settle(order, { status: 403, body: { message: "no" } }, NOW), { kept: [{ ...order, status: "ended", why: "no" }] }, "the right may come back");
 });
 
 test("areas changed by two officers become a conflict, and the rest becomes a batch of its own", () => {
@@ -52,5 +53,5 @@ test("areas of others are taken out of a batch, and the rest is sent", () => {
   const { kept, refused, why } = settle(order, { status: 403, body: { outside: ["2", "3"] } }, NOW);
   assert.deepEqual([left(kept), refused.changes, why], [[["held", 0, ["1"]]], [change("2"), change("3")], "outside"]);
   const undo = { ...order, undo: 7 };
-  assert.deepEqual(settle(undo, { status: 403, body: { outside: ["2"] } }, NOW), { kept: [], refused: undo, why: "outside" });
+  assert.deepEqual(settle(undo, { status: 403, body: { outside: ["2"] } }, NOW), { kept: [], refused: { ...undo, changes: [change("2")] }, why: "outside" });
 });

@@ -125,10 +125,8 @@ impl Problem {
     /// Creates a 403: these areas are outside of the limit of the credential. The message lists the first 20 areas; the member
     /// `outside` lists all of them.
     pub(crate) fn outside_limit(outside: &[AreaId]) -> Self {
-        let message = match listed(outside) {
-            Some(listed) => format!("outside of the areas of this credential: {listed}; nothing was stored"),
-            None => "outside of the areas of this credential: a report without such an area".to_owned(),
-        };
+        let listed = listed(outside).unwrap_or_else(|| "a report without an area".to_owned());
+        let message = format!("outside of the areas of this credential: {listed}; nothing was stored");
         let problem =
             Self::forbidden_with_message("outside of its areas", None, message, Rejection::Forbidden);
         Self { members: Some(Members::Outside { outside: outside.to_vec() }), ..problem }

@@ -7,7 +7,7 @@ import { live } from "../../../examples/clients/live.js";
 import { chart } from "./chart.js";
 import { night } from "./night.js";
 import { askInDialog, orders } from "./orders.js";
-import { isMyArea, loadOwn, mayWrite } from "./own.js";
+import { hasOwn, isMyArea, loadOwn, mayWrite } from "./own.js";
 import { finder, whereOf } from "./places.js";
 import { rows } from "./rows.js";
 import { send } from "./waiting.js";
@@ -101,7 +101,7 @@ const refresh = () => {
 /** Explains why the list is empty. Data that failed to load does not mean that there are no areas. */
 const emptyWords = () => {
   if (hasNames === false || hasNews === false) return t.noAnswer;
-  if (!hasNames || !hasNews) return "";
+  if (!hasNames || !hasNews || !hasOwn()) return "";
   if (!areas.size) return t.noAreas;
   const ofOthers = others.checked ? 0 : candidates().length;
   if (ofOthers) return fill(t.ofOthers, { count: ofOthers });
@@ -368,8 +368,9 @@ document.body.classList.add("with-desk");
 find("desk").hidden = false;
 map.resize();
 find("not-started").remove();
-Promise.all([loadOwn(), names(), renew()]).then(() => {
+Promise.all([loadOwn(AGAIN, () => refresh()), names(), renew()]).then(() => {
   sort();
+  desk.showLeft();
   parts.draw(news);
   performance.mark("desk ready");
 }, failed);

@@ -72,7 +72,7 @@ export const night = ({ areaOf, renew, say, hide, undoButton }) => {
         form.append(show);
       }
       parts.push(form);
-    }
+    } else if (settings.mayModerate) parts.push(make("p", { className: "soft" }, t.ofOther));
     return make("article", { className: "report" }, ...parts);
   };
 

@@ -21,7 +21,7 @@ const said = {
   held: (order) => fill(t.held, { seconds: Math.max(1, Math.ceil((order.due - Date.now()) / 1_000)) }),
   sending: () => t.sending,
   lost: () => t.lost,
-  ended: () => t.ended,
+  ended: (order) => order.why ? fill(t.endedWhy, { why: order.why }) : t.ended,
   found: (order) => fill(t.found, { age: age(new Date(order.decided).toISOString()) }),
 };
 
@@ -156,19 +156,6 @@ export const orders = ({ areaOf, flooded, say, stored, returned }) => {
     draw();
   };
   const box = waitingOrders({
-    ofOthers: (kept) => {
-      for (const { order, subject, discard } of kept) {
-        const element = make("section", { className: "card found" }, make("p", {}, fill(t.ofSubject, { subject, what: wordsOf(order), age: age(new Date(order.decided).toISOString()) })));
-        const until = { until: Infinity, batch: undefined, element };
-        element.append(make("p", { className: "actions" }, button(t.discard, () => {
-          discard();
-          until.until = 0;
-          draw();
-        })));
-        results.push(until);
-      }
-      draw();
-    },
     show: (orders) => {
       waiting = orders;
       draw();
@@ -185,7 +172,8 @@ export const orders = ({ areaOf, flooded, say, stored, returned }) => {
       stored(result);
     },
     refused: (order, why) => {
-      const names = order.changes.slice(0, 5).map(({ area_id }) => named(areaOf(area_id))).join("; ");
+      const rest = order.changes.length - 5;
+      const names = order.changes.slice(0, 5).map(({ area_id }) => named(areaOf(area_id))).join("; ") + (rest > 0 ? ` ${fill(t.andMore, { count: rest })}` : "");
       const text = fill({ gone: t.gone, outside: t.outside }[why] ?? t.refused, { what: wordsOf(order), areas: names, why });
       put(text, Infinity);
     },
@@ -204,7 +192,23 @@ export const orders = ({ areaOf, flooded, say, stored, returned }) => {
     if (!waiting.some(({ undo }) => undo === batch)) box.add({ undo: batch, changes: changed.map(({ area_id }) => ({ area_id })) });
   });
 
+  /** Shows the orders that others have left in this browser. */
+  const showLeft = async () => {
+    for (const { order, subject, discard } of await box.leftByOthers()) {
+      const element = make("section", { className: "card found" }, make("p", {}, fill(t.ofSubject, { subject, what: wordsOf(order), age: age(new Date(order.decided).toISOString()) })));
+      const result = { until: Infinity, batch: undefined, element };
+      element.append(make("p", { className: "actions" }, button(t.discard, () => {
+        discard();
+        result.until = 0;
+        draw();
+      })));
+      results.push(result);
+    }
+    draw();
+  };
+
   return {
+    showLeft,
     /** Holds an order after confirmation. Returns whether it was confirmed. */
     order: async (order) => {
       if (!(await confirmed(order.changes))) return false;

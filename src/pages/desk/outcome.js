@@ -18,10 +18,11 @@ export const settle = (order, response, now) => {
   if (status === 200) return { kept: [], result: body.result ?? body };
   // The areas outside of the limit of the credential are taken out. An undo needs all areas of its batch.
   if (status === 403 && body.outside) {
-    const [changes, rest] = order.undo ? [order.changes, []] : divide(order.changes, body.outside.map(String));
-    return { kept: part(order, rest, AT_ONCE), refused: { ...order, changes }, why: "outside" };
+    const [changes, rest] = divide(order.changes, body.outside.map(String));
+    return { kept: order.undo ? [] : part(order, rest, AT_ONCE), refused: { ...order, changes }, why: "outside" };
   }
-  if (status === 401 || status === 403) return { kept: [{ ...order, status: "ended" }] };
+  // A 403 has its reason: the right may come back, or servers of an older version mean the end of the login.
+  if (status === 401 || status === 403) return { kept: [{ ...order, status: "ended", why: status === 403 ? body.message : undefined }] };
   // The service stores an order completely or not at all, so the valid part is sent again alone.
   if (status === 409 && body.conflicts) {
     const [changes, rest] = divide(order.changes, body.conflicts.map(({ area_id }) => area_id));

@@ -2,11 +2,15 @@
 import { get } from "../request.js";
 import { failed, settings } from "../map/words.js";
 
-const OWN_AGAIN = 10_000; // So long the page waits before it tries again.
+const RENEWAL = 300_000; // An import can change the areas.
 
 /** @type {{ write: Set<string> | null, moderate: Set<string> | null }} */
 const ownAreas = { write: new Set(), moderate: new Set() }; // `null` for all areas.
+let isKnown = !settings.limited;
+if (isKnown) Object.assign(ownAreas, { write: null, moderate: null });
 
+/** Whether the areas have been loaded. */
+export const hasOwn = () => isKnown;
 /** Whether the officer may set the state of an area. */
 export const mayWrite = (id) => settings.mayWrite && (!ownAreas.write || ownAreas.write.has(`${id}`));
 /** Whether the officer may moderate a report in an area. The service decides about reports without an area. */
@@ -14,15 +18,15 @@ export const mayModerate = (id) => settings.mayModerate && (!ownAreas.moderate |
 /** Whether an area belongs to the officer. */
 export const isMyArea = (id) => !settings.limited || mayWrite(id) || (ownAreas.moderate !== null && ownAreas.moderate.has(`${id}`));
 
-/** Loads the areas; retries until it succeeds. */
-export const loadOwn = async () => {
-  if (!settings.limited) return void Object.assign(ownAreas, { write: null, moderate: null });
+/** Loads the areas, and again from time to time; calls `changed` then. Retries after `again` milliseconds. */
+export const loadOwn = async (again, changed) => {
+  if (!settings.limited) return;
   try {
     const { write, moderate } = (await get("/desk/areas")).body.result;
     Object.assign(ownAreas, { write: write && new Set(write), moderate: moderate && new Set(moderate) });
+    isKnown = true;
   } catch (error) {
     failed(error);
-    await new Promise((again) => setTimeout(again, OWN_AGAIN));
-    await loadOwn();
   }
+  setTimeout(() => loadOwn(again, changed).then(changed), isKnown ? RENEWAL : again);
 };

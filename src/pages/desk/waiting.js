@@ -33,8 +33,7 @@ const isWaiting = ({ status }) => status === "held" || status === "lost";
 const isOld = ({ decided }, now) => now - decided > OLD;
 
 /**
- * Creates the queue of orders. Calls `ofOthers(kept)` once with the orders that other subjects have left in this browser, which are never
- * sent from here: `order`, `subject` and `discard()`. Calls `show(orders)` after each change, `done(order, result)` when the service has stored an order, and
+ * Creates the queue of orders. Calls `show(orders)` after each change, `done(order, result)` when the service has stored an order, and
  * `refused(order, why)` when it never will.
  *
  * An order has `id` (a new one for each body that is sent), `decided` (milliseconds), `changes` with `area_id`, `state` and `after`, `note`
@@ -42,7 +41,7 @@ const isOld = ({ decided }, now) => now - decided > OLD;
  * or old: the officer must confirm it), "conflict" (with `conflicts`). An undo has the number of the batch as `undo`, and only areas in its
  * `changes`. An order that hides the waiting reports of a sender has `hide` (the sender), `reason` and `count`, and no changes.
  */
-export const waitingOrders = ({ ofOthers, show, done, refused }) => {
+export const waitingOrders = ({ show, done, refused }) => {
   const orders = new Map();
   const changed = () => show([...orders.values()]);
 
@@ -89,8 +88,10 @@ export const waitingOrders = ({ ofOthers, show, done, refused }) => {
   });
 
   /** Returns the stored orders of all subjects, each with its key. */
-  const stored = () =>
-    attempt(() => Object.keys(localStorage).filter((key) => key.startsWith(ALL_ORDERS)).map((key) => ({ key, order: JSON.parse(localStorage.getItem(key)) }))) ?? [];
+  const stored = () => (attempt(() => Object.keys(localStorage)) ?? []).filter((key) => key.startsWith(ALL_ORDERS)).flatMap((key) => {
+    const order = attempt(() => JSON.parse(localStorage.getItem(key)));
+    return order?.id && Array.isArray(order.changes) ? [{ key, order }] : [];
+  });
   // The key must be exact, because a subject may begin with another subject.
   const isMine = ({ key, order }) => key === PREFIX + order.id;
   const kept = () => stored().filter(isMine).map(({ order }) => order);
@@ -110,14 +111,19 @@ export const waitingOrders = ({ ofOthers, show, done, refused }) => {
   };
   addEventListener("storage", watch);
   watch();
-  const left = stored().filter((of) => !isMine(of) && Array.isArray(of.order.changes)).map(({ key, order }) => ({
-    order,
-    subject: key.slice(ALL_ORDERS.length, -`${order.id}`.length - 1),
-    discard: () => attempt(() => localStorage.removeItem(key)),
-  }));
-  setTimeout(() => left.length && ofOthers(left));
+  /** Returns the orders that closed pages of other subjects have left. */
+  const leftByOthers = async () => {
+    const open = new Set(((await navigator.locks?.query())?.held ?? []).map(({ name }) => name));
+    return stored().filter((of) => !isMine(of) && !open.has(lockOf(of.order.tab))).map(({ key, order }) => ({
+      order,
+      subject: key.slice(ALL_ORDERS.length, -order.id.length - 1),
+      discard: () => attempt(() => localStorage.removeItem(key)),
+    }));
+  };
 
   return {
+    /** The orders that other subjects have left in this browser, which are never sent from here: `order`, `subject` and `discard()`. */
+    leftByOthers,
     /** Holds an order, and sends it unless it is cancelled. */
     add: (order) => {
       const held = { ...order, id: crypto.randomUUID(), decided: Date.now(), due: Date.now() + HOLD, status: "held" };

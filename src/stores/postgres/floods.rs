@@ -12,8 +12,8 @@ use super::revision::{revision, versioned};
 use super::values::{column, count, limit, moment, number};
 use crate::model::alerts::LogEntry;
 use crate::model::{
-    ArchiveRecord, AreaId, AreaRule, AreaSet, BatchOutcome, BatchRequest, CurrentState, FloodChange,
-    FloodLayer, FloodStatus, LoggedChange, PlaceNames, SeriesPoint, Timestamp,
+    ArchiveRecord, AreaId, AreaSet, BatchOutcome, BatchRequest, CurrentState, FloodChange, FloodLayer,
+    FloodStatus, LoggedChange, PlaceNames, SeriesPoint, Timestamp,
 };
 use crate::stores::{
     EntryQuery, FloodLogQuery, FloodQuery, FloodStore, HistoryQuery, LogQuery, PlaceStore, SetFloodState,
@@ -211,14 +211,14 @@ impl StateRow {
     }
 }
 
-/// Returns the names of the area, in the order of [`AreaRule::KEYS`]. Fails if the area does not exist or is outside of the limit.
+/// Returns the names of the area, in the order of `PlaceNames`. Fails if the area does not exist or is outside of the limit.
 fn names_inside(request: &SetFloodState, areas: &AreaSet) -> Result<Vec<String>, StoreError> {
     let area = areas.position(request.area).map(|position| &areas[position]);
     let names = PlaceNames::from(area.ok_or_else(|| StoreError::no_area(request.area))?);
     if !request.limit.contains(&names) {
         return Err(StoreError::OutsideLimit { areas: vec![request.area] });
     }
-    Ok(AreaRule::KEYS.iter().map(|key| names.get(key).unwrap_or_default().to_owned()).collect())
+    Ok(names.values().into_iter().flatten().map(str::to_owned).collect())
 }
 
 impl PostgresStore {

@@ -53,20 +53,20 @@ struct ReportNamesRow {
 }
 
 impl PostgresStore {
-    /// Fails if the report exists and is outside of the limit. An import that moves the report afterwards counts as later than the
-    /// request.
+    /// Fails if the report is outside of the limit, or if there is none. The request may write afterwards in another transaction: a
+    /// report never changes its place, and an import that moves it into another area counts as later than the request.
     pub(super) async fn check_limit(&self, request: &Moderation) -> Result<(), StoreError> {
         if request.limit.is_everywhere() {
             return Ok(());
         }
         let query: Query<ReportNamesRow> = sqlx::query_as(BY_KEY).bind(column(request.report.number()));
-        match self.connections.read(query).await?.first() {
-            Some(row) if !request.limit.contains(&row.names.names()) => {
-                let area = row.local_area_id.map(number).transpose()?;
-                Err(StoreError::OutsideLimit { areas: Vec::from_iter(area) })
-            }
-            _ => Ok(()),
+        let rows = self.connections.read(query).await?;
+        let row = rows.first().ok_or_else(|| StoreError::no_report(request.report))?;
+        if request.limit.contains(&row.names.names()) {
+            return Ok(());
         }
+        let area = row.local_area_id.map(number).transpose()?;
+        Err(StoreError::OutsideLimit { areas: Vec::from_iter(area) })
     }
 
     /// Returns the sender's waiting reports inside the limit, and the number of the others; `None` without a limit.

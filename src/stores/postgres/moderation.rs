@@ -1,4 +1,5 @@
-//! Every operation is one statement, except erasing, which first reads the reports to compute their digests.
+//! Every operation is one statement, except erasing, which first reads the reports to compute their digests, and operations with a limit,
+//! which first read the areas of the reports.
 
 use std::sync::PoisonError;
 use std::time::Duration;

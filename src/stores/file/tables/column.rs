@@ -124,11 +124,20 @@ columns! {
     InfrastructureKind as &str: |kind| kind.name(), str::parse;
     ModerationAction as &str: |action| action.name(), str::parse;
     PhotoPlace as &str: |place| place.name(), str::parse;
-    AreaRule as String: |rule| serde_json::to_string(rule).unwrap_or_default(), |column| serde_json::from_str(&column);
     KeyDigest as &[u8]: |digest| digest.as_bytes(), |column| <[u8; 32]>::try_from(column).map(Self::from);
     ReportDigest as &[u8]: |digest| digest.as_bytes(), |column| <[u8; 32]>::try_from(column).map(Self::from);
     Vec<Scope> as String: |scopes| scopes.iter().map(|scope| scope.name()).collect::<Vec<_>>().join(" "),
         |column| column.split(' ').filter(|name| !name.is_empty()).map(str::parse).collect();
+}
+
+impl Column for AreaRule {
+    fn put(&self, row: &mut SqliteArguments) -> Added {
+        row.add(serde_json::to_string(self)?)
+    }
+
+    fn get(row: &mut Fields<'_>) -> Result<Self, FileError> {
+        row.convert(|column: String| serde_json::from_str(&column))
+    }
 }
 
 fn request(column: Vec<u8>) -> Result<RequestKey, TryFromSliceError> {

@@ -42,7 +42,7 @@ impl Row {
             Self::Image(card, image) => service::put_image(to, card, image).await,
             Self::SigningKey(secret) => service::put_signing_key(to, secret).await,
             Self::Key(key) => service::put_key(to, key).await,
-            Self::EndedLogin(ended) => service::ENDED_LOGINS.put(to, ended).await,
+            Self::EndedLogin(ended) => service::put_ended_login(to, ended).await,
             Self::Source(name, last_heard) => SOURCES.put(to, &(name.clone(), *last_heard)).await,
             Self::Webhook(name, kept) => WEBHOOKS.put(to, &(name.clone(), kept.clone())).await,
         }

@@ -8,7 +8,7 @@ use super::table::{Table, table};
 use crate::auth::{ApiKey, Secret};
 use crate::model::{CardId, Timestamp};
 use crate::stores::service_state::{Image, ImageState, Keys, ReceivedUpload};
-use crate::stores::{EndedLogin, KeyEntry, Revision, StoredKey, WebhookState};
+use crate::stores::{ENDED_LOGIN_KEPT, EndedLogin, KeyEntry, Revision, StoredKey, WebhookState};
 
 /// The API keys for all areas.
 const API_KEYS: Table<StoredKey> = table!(
@@ -50,7 +50,9 @@ const LIMITED_API_KEYS: Table<StoredKey> = table!(
     }
 );
 
-pub(super) const ENDED_LOGINS: Table<EndedLogin> =
+const REMOVE_OLD_LOGINS: &str = "DELETE FROM ended_logins WHERE ended_at < ?";
+
+const ENDED_LOGINS: Table<EndedLogin> =
     table!("ended_logins", replace, "ORDER BY number", EndedLogin { number, subject, at: ended_at });
 
 pub(in super::super) const SOURCES: Table<(String, Timestamp)> =
@@ -79,6 +81,13 @@ struct ImageRow {
 pub(super) async fn put_key(to: &mut SqliteConnection, key: &StoredKey) -> Result<(), FileError> {
     let table = if key.entry.key.areas.is_some() { LIMITED_API_KEYS } else { API_KEYS };
     table.put(to, key).await
+}
+
+/// Writes an ended login, and removes old ones.
+pub(super) async fn put_ended_login(to: &mut SqliteConnection, ended: &EndedLogin) -> Result<(), FileError> {
+    let oldest = ended.at.saturating_sub(ENDED_LOGIN_KEPT).to_utc().timestamp_millis();
+    sqlx::query(REMOVE_OLD_LOGINS).bind(oldest).execute(&mut *to).await?;
+    ENDED_LOGINS.put(to, ended).await
 }
 
 /// Returns the keys and the ended logins at a revision.
