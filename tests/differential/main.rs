@@ -52,6 +52,7 @@ fn shown<T>(response: Result<T, StoreError>, show: impl FnOnce(T) -> String) -> 
     response.map(show).map_err(|error| match error {
         StoreError::NotFound { .. } => "not found",
         StoreError::Conflict { .. } => "a conflict",
+        StoreError::OutsideLimit { .. } => "outside of the limit",
         other => panic!("{other:?}"),
     })
 }
@@ -94,6 +95,7 @@ impl Side {
             Operation::Set(moderation) => shown(store.set_flood_state(moderation).await, debug),
             Operation::SetBatch(writes, request) => {
                 let mut changes = Vec::new();
+                let limit = writes[0].0.limit.clone();
                 for (SetFloodState { area, state, .. }, after) in writes {
                     let newest = store.flood_log(area).await.unwrap().pop();
                     let after = match (after, newest) {
@@ -103,11 +105,14 @@ impl Side {
                     };
                     changes.push(BatchItem { area, state, after });
                 }
-                shown(store.change_floods(batch_request(BatchOperation::Set(changes), request)).await, debug)
+                shown(
+                    store.change_floods(batch_request(BatchOperation::Set(changes), request, limit)).await,
+                    debug,
+                )
             }
-            Operation::UndoBatch(batch, request) => {
+            Operation::UndoBatch(batch, request, limit) => {
                 let undo = BatchOperation::Undo(batch.try_into().unwrap());
-                shown(store.change_floods(batch_request(undo, request)).await, debug)
+                shown(store.change_floods(batch_request(undo, request, limit)).await, debug)
             }
             Operation::AllChanges(back, batch, most) => {
                 let before = back.map(|minutes| now.saturating_sub(Duration::from_mins(minutes)));
@@ -124,11 +129,10 @@ impl Side {
                 let received = store.receive_card_report(&self.card(&choice), content.at(now)).await;
                 shown(received, |report| of_report(&report))
             }
-            Operation::Moderate(report, action) => {
+            Operation::Moderate(report, action, limit) => {
                 let by = Actor { subject: "test".to_owned(), username: None };
                 let (report, reason) = (report.try_into().unwrap(), "spam".to_owned());
-                let moderation =
-                    Moderation { report, made_at: None, action, by, limit: AreaLimit::Everywhere, reason };
+                let moderation = Moderation { report, made_at: None, action, by, limit, reason };
                 shown(store.moderate(&moderation).await, debug)
             }
             Operation::EraseOld(minutes, most) => shown(
@@ -168,7 +172,7 @@ impl Side {
 }
 
 /// A batch. Two batches with one number are different requests if their lengths differ.
-fn batch_request(changes: BatchOperation, request: Option<u8>) -> BatchRequest {
+fn batch_request(changes: BatchOperation, request: Option<u8>, limit: AreaLimit) -> BatchRequest {
     let digest = match &changes {
         BatchOperation::Set(changes) => changes.len().try_into().unwrap(),
         BatchOperation::Undo(_) => 0,
@@ -178,7 +182,7 @@ fn batch_request(changes: BatchOperation, request: Option<u8>) -> BatchRequest {
     BatchRequest {
         changes,
         by,
-        limit: AreaLimit::Everywhere,
+        limit,
         note: request.map(|request| request.id.to_string()),
         request,
         preview: false,

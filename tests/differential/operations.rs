@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use siaga::model::{
-    Actor, AreaLimit, AreaSelector, CARD_SOURCE, DisasterType, FloodState, ModerationAction, Period,
-    ReportContent, Timestamp,
+    Actor, AreaLimit, AreaRule, AreaSelector, CARD_SOURCE, DisasterType, FloodState, ModerationAction,
+    Period, ReportContent, Timestamp,
 };
 use siaga::stores::{FloodQuery, HistoryQuery, ReportQuery, SetFloodState, Window};
 
@@ -21,12 +21,12 @@ pub(crate) enum Operation {
     Set(SetFloodState),
     /// Sets areas in one batch, with optional preconditions (newest entry, or dry) and an optional request number.
     SetBatch(Vec<(SetFloodState, Option<bool>)>, Option<u8>),
-    UndoBatch(u64, Option<u8>),
+    UndoBatch(u64, Option<u8>, AreaLimit),
     /// Changes of all areas before some minutes ago, optionally of one batch; limited.
     AllChanges(Option<u64>, Option<u64>, u32),
     CreateCard,
     ReceiveCard(CardChoice, Content),
-    Moderate(u64, ModerationAction),
+    Moderate(u64, ModerationAction, AreaLimit),
     /// Erases reports older than some minutes, up to a limit.
     EraseOld(u64, u32),
     ModerationLog,
@@ -159,13 +159,30 @@ pub(crate) fn card() -> impl Strategy<Value = CardChoice> {
     prop_oneof![1 => named.prop_map(CardChoice::Named), 2 => (0..6_usize).prop_map(CardChoice::Made)]
 }
 
+/// Mostly no limit, so that most writes happen.
+fn area_limit() -> impl Strategy<Value = AreaLimit> {
+    let rule = |index: usize, value: &str| {
+        let mut values: [Vec<String>; 4] = Default::default();
+        values[index].push(value.to_owned());
+        AreaRule::new(values).unwrap()
+    };
+    let within = |rules: Vec<AreaRule>| AreaLimit::Within(rules.into());
+    prop_oneof![
+        6 => Just(AreaLimit::Everywhere),
+        2 => Just(within(vec![rule(3, "grogol")])),
+        1 => Just(within(vec![rule(0, "ID-JK")])),
+        1 => Just(within(vec![rule(1, "BDG"), rule(3, "köln, été")])),
+        1 => Just(within(Vec::new())),
+    ]
+}
+
 fn write() -> impl Strategy<Value = SetFloodState> {
     let by = prop::option::of(prop::sample::select(vec!["bpbd", "Ibu O'Neil"]));
-    (area(), code(), by).prop_map(|(area, state, username)| SetFloodState {
+    (area(), code(), by, area_limit()).prop_map(|(area, state, username, limit)| SetFloodState {
         area: fixture::id(area),
         state,
         by: Actor { subject: "test".to_owned(), username: username.map(str::to_owned) },
-        limit: AreaLimit::Everywhere,
+        limit,
     })
 }
 
@@ -177,13 +194,14 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
         8 => write().prop_map(Operation::Set),
         6 => (batches, request())
             .prop_map(|(changes, request)| Operation::SetBatch(once_each(changes.into_iter()), request)),
-        3 => (1..9_u64, request()).prop_map(|(batch, request)| Operation::UndoBatch(batch, request)),
+        3 => (1..9_u64, request(), area_limit())
+            .prop_map(|(batch, request, limit)| Operation::UndoBatch(batch, request, limit)),
         2 => (prop::option::of(0..100_u64), prop::option::of(1..9_u64), 1..6_u32)
             .prop_map(|(back, batch, most)| Operation::AllChanges(back, batch, most)),
         5 => Just(Operation::CreateCard),
         9 => (card(), content()).prop_map(|(card, content)| Operation::ReceiveCard(card, content)),
-        4 => (1..20_u64, prop::sample::select(ModerationAction::ALL.to_vec()))
-            .prop_map(|(report, action)| Operation::Moderate(report, action)),
+        4 => (1..20_u64, prop::sample::select(ModerationAction::ALL.to_vec()), area_limit())
+            .prop_map(|(report, action, limit)| Operation::Moderate(report, action, limit)),
         1 => (10..200_u64, 1..3_u32).prop_map(|(minutes, most)| Operation::EraseOld(minutes, most)),
         12 => of_image().prop_map(Operation::OfImage),
     ];
