@@ -58,6 +58,15 @@ impl ApiKey {
         (self.per_second.is_some() || self.per_day.is_some()).then_some(quota)
     }
 
+    /// Returns the holder in words, for messages.
+    pub(crate) fn holder(&self) -> String {
+        format!("the key {:?}", self.name)
+    }
+
+    pub(crate) fn grant(&self) -> Grant {
+        Grant { scopes: self.scopes.clone(), areas: self.areas.clone() }
+    }
+
     /// Returns the credential of the holder, unless the key has expired.
     pub(super) fn credential(&self, now: Timestamp) -> Result<Credential, CredentialError> {
         if self.expires.is_some_and(|expires| Timestamp::from(expires) <= now) {
@@ -70,7 +79,7 @@ impl ApiKey {
             kind: CredentialKind::ApiKey,
             subject: self.name.clone(),
             quota: self.quota(),
-            grants: vec![Grant { scopes: self.scopes.clone(), areas: self.areas.clone() }],
+            grants: vec![self.grant()],
         })
     }
 }

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::num::NonZeroU32;
 
 use super::Scope;
@@ -23,6 +24,18 @@ pub struct Grant {
     pub scopes: Vec<Scope>,
     /// The areas; `None` for all areas.
     pub areas: Option<AreaRule>,
+}
+
+impl fmt::Display for Grant {
+    /// Writes `floods:write in city_name = "JAKARTA SELATAN"`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scopes: Vec<_> = self.scopes.iter().map(|scope| scope.name()).collect();
+        write!(f, "{} in ", scopes.join(" "))?;
+        match &self.areas {
+            Some(areas) => areas.fmt(f),
+            None => f.write_str("all areas"),
+        }
+    }
 }
 
 /// The kind of a [`Credential`].

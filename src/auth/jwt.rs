@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::algorithm::PublicAlgorithm;
 use super::api_key::area_rule;
-use super::{Algorithm, InvalidSettings, JwksUrl, Scope, Secret, crypto};
+use super::{Algorithm, InvalidSettings, Scope, Secret, SecureUrl, crypto};
 use crate::model::duration;
 use crate::model::{AreaRule, Timestamp};
 
@@ -25,7 +25,7 @@ pub(crate) struct Jwt {
     /// The HTTPS address of a JSON Web Key Set (RFC 7517), fetched every ten minutes and after a token with an unknown key.
     /// **Default: none**
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) jwks_url: Option<JwksUrl>,
+    pub(crate) jwks_url: Option<SecureUrl>,
     /// The required `iss`. **Default: none, `iss` is not checked**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
@@ -100,7 +100,7 @@ pub(crate) enum TokenError {
 pub(super) enum KeySource<'a> {
     Secret(&'a Secret),
     PublicKey(PublicAlgorithm, &'a str),
-    Set(PublicAlgorithm, &'a JwksUrl),
+    Set(PublicAlgorithm, &'a SecureUrl),
 }
 
 impl Jwt {

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::algorithm::PublicAlgorithm;
-use super::jwks_url::{FetchError, JwksUrl};
-use super::public_key;
+use super::fetch::{FetchError, client, fetch};
+use super::{SecureUrl, public_key};
 
 /// How often keys are fetched, and the minimum interval after a token with an unknown key.
 const REFRESH: Duration = Duration::from_mins(10);
@@ -22,18 +22,19 @@ const MAX_AGE: Duration = Duration::from_hours(24);
 /// A remote JSON Web Key Set (RFC 7517 §5). Keys can change at any time, so that the issuer can rotate them.
 #[derive(Debug)]
 pub(super) struct KeySet {
-    address: JwksUrl,
+    address: SecureUrl,
     algorithm: PublicAlgorithm,
     keys: ArcSwap<Keys>,
     unknown_key: Notify,
 }
 
+/// The keys of a set for one algorithm.
 #[derive(Debug)]
-struct Keys(Vec<(Option<String>, Arc<DecodingKey>)>);
+pub(super) struct Keys(Vec<(Option<String>, Arc<DecodingKey>)>);
 
 #[derive(Debug, thiserror::Error)]
-enum InvalidKeySet {
-    #[error(transparent)]
+pub(super) enum InvalidKeySet {
+    #[error("the keys could not be fetched: {0}")]
     Fetch(#[from] FetchError),
     #[error("it is no JSON Web Key Set, {{\"keys\":[…]}}: {0}")]
     Malformed(#[from] serde_json::Error),
@@ -43,29 +44,24 @@ enum InvalidKeySet {
 
 impl KeySet {
     /// Creates an empty set, which [`watch`](Self::watch) fills, so that a server can start while the issuer is unavailable.
-    pub(super) fn new(address: JwksUrl, algorithm: PublicAlgorithm) -> Self {
+    pub(super) fn new(address: SecureUrl, algorithm: PublicAlgorithm) -> Self {
         let keys = ArcSwap::from_pointee(Keys(Vec::new()));
         Self { address, algorithm, keys, unknown_key: Notify::new() }
     }
 
     /// Returns the key with this id; without an id, the only key of the set.
     pub(super) fn choose(&self, kid: Option<&str>) -> Option<Arc<DecodingKey>> {
-        let keys = self.keys.load();
-        let key = match (kid, &*keys.0) {
-            (None, [(_, only)]) => Some(only),
-            (None, _) => None,
-            (Some(kid), keys) => keys.iter().find(|(id, _)| id.as_deref() == Some(kid)).map(|(_, key)| key),
-        };
+        let key = self.keys.load().choose(kid);
         if key.is_none() {
             self.unknown_key.notify_one();
         }
-        key.cloned()
+        key
     }
 
     /// Fetches the keys every ten minutes, and within a minute of a token with an unknown key. If that fails, the last keys stay
     /// valid for a day. Never ends.
     pub(super) async fn watch(&self) {
-        self.refetch(|| self.address.fetch()).await;
+        self.refetch(|| async { fetch(client(Vec::new())?.get(self.address.url().clone())).await }).await;
     }
 
     /// Fetches at the refresh interval. Without keys or after an unknown `kid`, fetches earlier, but waits at least
@@ -112,7 +108,7 @@ impl KeySet {
 
 impl Keys {
     /// Parses the keys for one algorithm. Keys for other algorithms are ignored (RFC 7517 §5).
-    fn parse(text: &[u8], algorithm: PublicAlgorithm) -> Result<Self, InvalidKeySet> {
+    pub(super) fn parse(text: &[u8], algorithm: PublicAlgorithm) -> Result<Self, InvalidKeySet> {
         #[derive(Deserialize)]
         struct Set {
             keys: Vec<Value>,
@@ -130,6 +126,16 @@ impl Keys {
             keys.push((kid, Arc::new(key)));
         }
         Ok(Self(keys))
+    }
+
+    /// Returns the key with this id; without an id, the only key.
+    pub(super) fn choose(&self, kid: Option<&str>) -> Option<Arc<DecodingKey>> {
+        let key = match (kid, &*self.0) {
+            (None, [(_, only)]) => Some(only),
+            (None, _) => None,
+            (Some(kid), keys) => keys.iter().find(|(id, _)| id.as_deref() == Some(kid)).map(|(_, key)| key),
+        };
+        key.cloned()
     }
 }
 

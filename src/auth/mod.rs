@@ -6,15 +6,17 @@ mod api_key;
 mod credential;
 mod credential_error;
 mod crypto;
+mod fetch;
 mod invalid_settings;
-mod jwks_url;
 mod jwt;
 mod key_ring;
 mod key_set;
+pub(crate) mod oidc;
 mod public_key;
 pub(crate) mod random;
 mod scope;
 mod secret;
+mod secure_url;
 mod tokens;
 
 use std::sync::Arc;
@@ -30,13 +32,14 @@ pub use self::api_key::{ApiKey, InvalidDigest, KeyDigest, NewKey};
 pub use self::credential::{Credential, CredentialKind, Grant, OwnQuota};
 pub(crate) use self::credential_error::{CredentialError, CredentialErrorKind};
 pub use self::invalid_settings::InvalidSettings;
-pub(crate) use self::jwks_url::JwksUrl;
 pub(crate) use self::jwt::{Jwt, TokenError};
 use self::key_ring::KeyLookup;
 pub(crate) use self::key_ring::KeyRing;
+use self::oidc::{OidcSettings, RelyingParty};
 pub use self::random::RandomUnavailable;
 pub use self::scope::{Scope, UnknownScope};
 pub use self::secret::Secret;
+pub(crate) use self::secure_url::SecureUrl;
 use self::tokens::{Tokens, looks_like_a_token};
 use crate::model::Clock;
 
@@ -52,12 +55,21 @@ pub(crate) struct Settings {
     /// The verification of tokens. **Default: no tokens are accepted**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) jwt: Option<Jwt>,
+    /// The login of people at the desk. **Default: only keys log in**
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) oidc: Option<OidcSettings>,
 }
 
 impl Settings {
+    /// Returns who may do what where: each key and each group.
+    pub(crate) fn grants(&self) -> impl Iterator<Item = (String, Grant)> {
+        let keys = self.api_keys.iter().map(|key| (key.holder(), key.grant()));
+        keys.chain(self.oidc.iter().flat_map(OidcSettings::grants))
+    }
+
     #[must_use]
     pub(crate) fn accepts_nobody(&self) -> bool {
-        self.api_keys.is_empty() && self.jwt.is_none()
+        self.api_keys.is_empty() && self.jwt.is_none() && self.oidc.is_none()
     }
 
     /// Checks that all keys have different names and digests. Names identify authors in logs, and digests select scopes.
@@ -96,13 +108,15 @@ pub(crate) struct Authenticator {
 struct AcceptedCredentials {
     api_keys: Vec<ApiKey>,
     tokens: Option<Tokens>,
+    relying_party: Option<Arc<RelyingParty>>,
 }
 
 impl AcceptedCredentials {
     fn new(settings: Settings) -> Result<Self, InvalidSettings> {
         settings.check_keys()?;
         let tokens = settings.jwt.as_ref().map(Tokens::new).transpose()?;
-        Ok(Self { api_keys: settings.api_keys, tokens })
+        let relying_party = settings.oidc.as_ref().map(RelyingParty::new).transpose()?.map(Arc::new);
+        Ok(Self { api_keys: settings.api_keys, tokens, relying_party })
     }
 }
 
@@ -128,6 +142,11 @@ impl Authenticator {
     #[must_use]
     pub(crate) fn ring(&self) -> &Arc<KeyRing> {
         &self.ring
+    }
+
+    /// Returns the client of the identity provider at which people log in, if one is configured.
+    pub(crate) fn relying_party(&self) -> Option<Arc<RelyingParty>> {
+        self.accepted.load().relying_party.clone()
     }
 
     pub(crate) fn verify_token(&self, token: &str) -> Result<Credential, CredentialError> {

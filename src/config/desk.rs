@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Desk {
     /// Serves the desk at `/desk`. **Default: `true`**
     pub(crate) enabled: bool,
+    /// Lets API keys log in at the desk, in addition to people with OpenID Connect. **Default: `true`**
+    pub(crate) keys: bool,
 }
 
 impl Default for Desk {
     fn default() -> Self {
-        Self { enabled: true }
+        Self { enabled: true, keys: true }
     }
 }

@@ -263,6 +263,16 @@ impl Config {
         configured.or_else(|| (self.store == "memory").then(in_dataset).filter(|file| file.is_file()))
     }
 
+    /// Returns the public address of the desk.
+    pub(crate) fn desk_url(&self) -> String {
+        format!("{}/desk", self.base_url.origin())
+    }
+
+    /// Returns the address to which the identity provider sends people back, to be registered there.
+    pub(crate) fn redirect_uri(&self) -> String {
+        format!("{}/login/callback", self.desk_url())
+    }
+
     /// Sets the defaults that depend on the country and the site.
     fn apply_country(&mut self, figment: &Figment) {
         let is_set = |key: &str| figment.contains(&format!("{}.{key}", Self::KEY));
@@ -353,6 +363,10 @@ impl Config {
             return Err(ConfigError::new("siaga.map.basemap.attribution", reason));
         }
         config.https.check(&config.base_url)?;
+        if !config.desk.keys && config.auth.oidc.is_none() {
+            let reason = "must be true without siaga.auth.oidc, or nobody can log in at the desk";
+            return Err(ConfigError::new("siaga.desk.keys", reason));
+        }
         Ok(config)
     }
 }

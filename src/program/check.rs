@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::Failure;
 use super::welcome::{limit_faults, startup_warnings};
 use crate::Builder;
-use crate::auth::ApiKey;
+use crate::auth::Grant;
 use crate::config::Config;
 use crate::data::folder::{DatasetError, Folder, FolderFile};
 use crate::model::AreaSet;
@@ -23,12 +23,13 @@ pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Fail
     let warnings = startup_warnings(builder, &config, &formats)?;
     let configured = Path::new(&config.dataset);
     let folder = folder.or_else(|| configured.is_dir().then(|| configured.to_owned()));
-    let keys = config.auth.api_keys.clone();
+    let grants: Vec<_> = config.auth.grants().collect();
+    let login = config.auth.oidc.is_some().then(|| (config.redirect_uri(), config.desk_url()));
     let siaga = toml::Value::try_from(config)?;
     let table = toml::Table::from_iter([(Config::KEY.to_owned(), siaga)]);
     let profiles = toml::Table::from_iter([("default".to_owned(), table.into())]);
     io::stdout().write_all(toml::to_string(&profiles)?.as_bytes())?;
-    let limits = folder.map_or(Ok(Vec::new()), |folder| check_rows(builder, folder, &keys))?;
+    let limits = folder.map_or(Ok(Vec::new()), |folder| check_rows(builder, folder, &grants))?;
     let count = match warnings.len() + limits.len() {
         0 => "no warnings".to_owned(),
         1 => "one warning".to_owned(),
@@ -36,10 +37,12 @@ pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Fail
     };
     let mut output = io::stdout();
     writeln!(output)?;
-    for key in &keys {
-        let scopes: Vec<_> = key.scopes.iter().map(|scope| scope.name()).collect();
-        let areas = key.areas.as_ref().map_or_else(|| "all areas".to_owned(), ToString::to_string);
-        writeln!(output, "# the key {:?}: {} in {areas}", key.name, scopes.join(" "))?;
+    for (holder, grant) in &grants {
+        writeln!(output, "# {holder}: {grant}")?;
+    }
+    if let Some((redirect, after_logout)) = login {
+        writeln!(output, "# siaga.auth.oidc: register the redirect_uri {redirect} at the issuer,")?;
+        writeln!(output, "# and the post_logout_redirect_uri {after_logout}")?;
     }
     for warning in &warnings {
         writeln!(output, "# warning at each start: {warning}")?;
@@ -60,8 +63,12 @@ fn print_faults(faults: &[String]) -> Failure {
 }
 
 /// Prints the faults of a folder to standard error; if there are none, prints what an import would ignore, as comments. Returns why
-/// limits of keys do not select what they say in the areas of the folder.
-fn check_rows(builder: &Builder, folder: PathBuf, keys: &[ApiKey]) -> Result<Vec<String>, Failure> {
+/// limits do not select what they say in the areas of the folder.
+fn check_rows(
+    builder: &Builder,
+    folder: PathBuf,
+    grants: &[(String, Grant)],
+) -> Result<Vec<String>, Failure> {
     let settings = builder.settings()?;
     let path = folder.display().to_string();
     let now = settings.clock.now();
@@ -77,7 +84,7 @@ fn check_rows(builder: &Builder, folder: PathBuf, keys: &[ApiKey]) -> Result<Vec
             // Replace control characters, which names of files and columns may contain.
             writeln!(output, "# {}", note.replace(char::is_control, " "))?;
         }
-        if !folder.has(FolderFile::Areas) || keys.iter().all(|key| key.areas.is_none()) {
+        if !folder.has(FolderFile::Areas) || grants.iter().all(|(_, grant)| grant.areas.is_none()) {
             return Ok(Vec::new());
         }
         let mut areas = Vec::new();
@@ -85,7 +92,7 @@ fn check_rows(builder: &Builder, folder: PathBuf, keys: &[ApiKey]) -> Result<Vec
             areas.push(area.value);
             Ok::<_, DatasetError>(())
         })?;
-        return Ok(limit_faults(keys, &AreaSet::new(areas)?));
+        return Ok(limit_faults(grants.iter().cloned(), &AreaSet::new(areas)?));
     }
     for fault in &faults {
         eprintln!("siaga: {fault}");

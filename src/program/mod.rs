@@ -5,6 +5,7 @@ mod backup;
 mod check;
 mod environment;
 mod keys;
+mod logins;
 mod manual;
 mod render;
 mod reports;
@@ -25,6 +26,7 @@ use rocket::tokio::runtime::{self, Runtime};
 
 pub use self::environment::load_environment;
 use self::keys::{AreaArgs, KeyCommand};
+use self::logins::LoginsCommand;
 use self::render::RenderCommand;
 use self::reports::ReportsCommand;
 use self::webhooks::WebhooksCommand;
@@ -94,6 +96,11 @@ enum Command {
     Key {
         #[command(subcommand)]
         command: KeyCommand,
+    },
+    /// Ends logins of people at the desk.
+    Logins {
+        #[command(subcommand)]
+        command: LoginsCommand,
     },
     /// Removed command; its error names the replacement.
     #[command(hide = true)]
@@ -208,6 +215,7 @@ fn execute(builder: Builder, command: Command) -> Result<(), Failure> {
         Command::Restore { file } => complete(runtime(&builder)?, backup::restore(&builder, &file)),
         Command::Status => complete(runtime(&builder)?, upkeep::status(&builder)),
         Command::Key { command } => complete(runtime(&builder)?, keys::run(&builder, command)),
+        Command::Logins { command } => complete(runtime(&builder)?, logins::run(&builder, command)),
         Command::Floods(_) => {
             Err("siaga floods is gone: use the desk, or POST /floods/changes with a key of siaga key create"
                 .into())

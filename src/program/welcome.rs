@@ -2,7 +2,7 @@ use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
-use crate::auth::{ApiKey, Jwt, Secret};
+use crate::auth::{Grant, Jwt, Secret};
 use crate::config::Config;
 use crate::formats::FormatRegistry;
 use crate::model::{AreaSet, LayerKind};
@@ -73,8 +73,8 @@ impl Welcome {
         let places = self.store.places().await.ok();
         let keys = self.store.keys().await.ok().map(|found| found.value);
         let stored = keys.iter().flatten().filter(|key| key.revoked_at.is_none()).map(|key| &key.entry.key);
-        let all_keys = self.config.auth.api_keys.iter().chain(stored);
-        let limits = places.as_ref().map(|places| limit_faults(all_keys, places.value.areas()));
+        let grants = self.config.auth.grants().chain(stored.map(|key| (key.holder(), key.grant())));
+        let limits = places.as_ref().map(|places| limit_faults(grants, places.value.areas()));
         StoreContents {
             limits: limits.unwrap_or_default(),
             areas: places.map(|places| places.value.areas().len()),
@@ -182,11 +182,14 @@ fn warnings(
     warnings.chain(stored.limits.iter().cloned()).collect()
 }
 
-/// Returns why limits of keys do not select what they say, in a line for each key.
-pub(super) fn limit_faults<'k>(keys: impl IntoIterator<Item = &'k ApiKey>, areas: &AreaSet) -> Vec<String> {
-    let faults = keys.into_iter().filter_map(|key| {
-        let faults = key.areas.as_ref()?.faults(areas);
-        (!faults.is_empty()).then(|| format!("the limit of the key {:?}: {}", key.name, faults.join("; ")))
+/// Returns why limits do not select what they say, in a line for each holder.
+pub(super) fn limit_faults(
+    grants: impl IntoIterator<Item = (String, Grant)>,
+    areas: &AreaSet,
+) -> Vec<String> {
+    let faults = grants.into_iter().filter_map(|(holder, grant)| {
+        let faults = grant.areas?.faults(areas);
+        (!faults.is_empty()).then(|| format!("the limit of {holder}: {}", faults.join("; ")))
     });
     faults.collect()
 }

@@ -48,6 +48,21 @@ fn the_last_line_is_a_verdict_after_the_warnings_of_a_startup() {
 }
 
 #[test]
+fn check_prints_the_addresses_to_register_at_the_issuer() {
+    let folder = with_data();
+    let grants = "[{ group = \"bpbd\", scopes = [\"admin\"] }]";
+    let oidc = format!(
+        "{{ issuer = \"https://id.example\", client_id = \"siaga\", client_secret = \"hunter2\", grants = {grants} }}"
+    );
+    let variables = [("SIAGA_BASE_URL", "https://flood.example/api/v1"), ("SIAGA_AUTH__OIDC", &*oidc)];
+    let said = out(&siaga_in(&folder, &["check"], &variables));
+    said.parse::<toml::Table>().unwrap();
+    assert!(said.contains("redirect_uri https://flood.example/desk/login/callback "), "{said}");
+    assert!(said.contains("post_logout_redirect_uri https://flood.example/desk\n"), "{said}");
+    assert!(!said.contains("hunter2"), "{said}");
+}
+
+#[test]
 fn every_fault_is_named_by_file_and_line() {
     let folder = with_data();
     change(&folder, "flood_states.csv", |rows| {

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::port::free_port;
-use crate::running::Running;
+use crate::running::{Running, keys};
 
 /// The address in the documentation.
 const DEFAULT: &str = "http://127.0.0.1:8000";
@@ -37,6 +37,11 @@ impl Demo {
     /// With these API keys, as in `siaga.auth.api_keys`.
     pub(crate) fn with_keys(keys: &str) -> Self {
         Self::printing(&[("SIAGA_AUTH__API_KEYS", keys)], "The map: ")
+    }
+
+    /// With API keys of its own, so that it prints none.
+    pub(crate) fn with_own_key(variables: &[(&str, &str)]) -> Self {
+        Self::printing(&[&[("SIAGA_AUTH__API_KEYS", &*keys())], variables].concat(), "The map: ")
     }
 
     /// Starts a service and waits until it prints a line with a text.

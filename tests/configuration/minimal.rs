@@ -11,6 +11,10 @@ pub(crate) fn tables() -> Value {
         "auth": {
             "api_keys": [{ "name": "a", "sha256": "0".repeat(64), "scopes": [] }],
             "jwt": { "secret": "a secret" },
+            "oidc": {
+                "issuer": "https://id.example", "client_id": "siaga", "client_secret": "a secret",
+                "grants": [{ "group": "bpbd", "scopes": ["floods:write"] }],
+            },
         },
         "sources": { "x": { "subject": "a", "every": "10m" } },
         "webhooks": { "x": { "url": "https://a.example/", "event": "report" } },

@@ -11,7 +11,7 @@ use crate::page;
 #[test]
 fn a_value_of_the_wrong_type_is_refused_with_the_full_path_of_its_key() {
     for row in page::of_the_service() {
-        let is_list = row.key.starts_with("auth.api_keys.");
+        let is_list = ["auth.api_keys.", "auth.oidc.grants."].iter().any(|list| row.key.starts_with(list));
         let path = row.key.replace("<>", if is_list { "0" } else { "x" });
         let mut values = tables();
         *place(&mut values, &row.key) = json!([[["neither text nor number"]]]);
@@ -103,6 +103,46 @@ fn an_invalid_value_of_credentials_is_refused_with_its_path_and_the_allowed_valu
         let path = format!("siaga.auth.api_keys.0.{path}: ");
         assert!(error.starts_with(&path) && error.contains(allowed), "{key}: {error}");
     }
+}
+
+#[test]
+fn an_invalid_setting_of_logins_is_refused_with_its_path_and_the_allowed_values() {
+    let grants = |grants: &str| format!("grants={grants}");
+    let good = "[{group=\"a\",scopes=[\"admin\"]}]";
+    for (setting, path, allowed) in [
+        ("issuer=\"http://id.example\"".to_owned(), "issuer", "begins with https://"),
+        ("issuer=\"https://id.example/?a=b\"".to_owned(), "issuer", "no query"),
+        ("client_id=\"\"".to_owned(), "client_id", "1 to 255 characters"),
+        ("client_secret=\"\"".to_owned(), "client_secret", "must not be empty"),
+        ("client_secret_file=\"/dev/null\"".to_owned(), "client_secret", "only one of"),
+        ("scopes=[\"profile\"]".to_owned(), "scopes", "openid"),
+        ("scopes=[\"openid\",\"a b\"]".to_owned(), "scopes", "words"),
+        ("name_claim=\"\"".to_owned(), "name_claim", "1 to 255 characters"),
+        ("session=\"13h\"".to_owned(), "session", "from 1m to 12h"),
+        ("session=\"0s\"".to_owned(), "session", "from 1m to 12h"),
+        ("ca_file=\"/no/such/file\"".to_owned(), "ca_file", "/no/such/file: "),
+        ("ca_file=\"/dev/null\"".to_owned(), "ca_file", "no certificate"),
+        (grants("[]"), "grants", "must not be empty"),
+        (grants("[{group=\"\",scopes=[\"admin\"]}]"), "grants.0.group", "1 to 255 characters"),
+        (grants("[{group=\"a\",scopes=[]}]"), "grants.0.scopes", "must not be empty"),
+        (grants("[{group=\"a\",scopes=[\"root\"]}]"), "grants.0.scopes.0", "floods:write"),
+        (grants("[{group=\"a\",scopes=[\"admin\"],areas={}}]"), "grants.0.areas", ""),
+    ] {
+        let (name, _) = setting.split_once('=').unwrap();
+        let others = [
+            ("issuer", "issuer=\"https://id.example\""),
+            ("client_id", "client_id=\"siaga\""),
+            ("client_secret", "client_secret=\"a secret\""),
+            ("grants", &grants(good)),
+        ];
+        let others = others.iter().filter(|(other, _)| *other != name).map(|(_, text)| *text);
+        let error = refused("auth.oidc", &format!("{{{setting},{}}}", others.collect::<Vec<_>>().join(",")));
+        assert!(error.starts_with(&format!("siaga.auth.oidc.{path}: ")), "{setting}: {error}");
+        assert!(error.contains(allowed), "{setting}: {error}");
+    }
+    let figment = Figment::from(rocket::Config::default()).merge(("siaga.desk.keys", false));
+    let error = Builder::default().figment(figment).check().unwrap_err().to_string();
+    assert!(error.starts_with("siaga.desk.keys: must be true without siaga.auth.oidc"), "{error}");
 }
 
 #[test]

@@ -44,8 +44,8 @@ export const noFaults = async (page) => {
 };
 
 /// Runs `use(page, browser)` with an empty page, then closes the browser. A page must not log errors, except those that match
-/// `expected`, nor request anything from another origin.
-export async function chromium(use, expected = /^$/) {
+/// `expected`, nor request anything from another origin, except `others`.
+export async function chromium(use, expected = /^$/, others = []) {
   const browser = await puppeteer.launch({
     executablePath: "/usr/bin/chromium",
     protocolTimeout: 600_000,
@@ -60,7 +60,7 @@ export async function chromium(use, expected = /^$/) {
     const origins = new Set();
     page.on("request", (request) => origins.add(new URL(request.url()).origin));
     await use(page, browser);
-    const elsewhere = [...origins].filter((origin) => origin !== "null" && origin !== new URL(page.url()).origin);
+    const elsewhere = [...origins].filter((origin) => origin !== "null" && origin !== new URL(page.url()).origin && !others.includes(origin));
     if (faults.length || elsewhere.length) throw new Error([...faults, ...elsewhere].join("\n"));
   } finally {
     await browser.close();

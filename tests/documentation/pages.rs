@@ -1,9 +1,13 @@
 //! The HTML pages in Chromium.
 
+use std::env;
+
 use serde_json::{Value, json};
 use siaga::auth::KeyDigest;
 
 use crate::demo::Demo;
+use crate::port::free_port;
+use crate::running::KEY;
 use crate::tools::{folder_with, node, printed};
 
 /// What the scripts import.
@@ -127,6 +131,23 @@ fn a_batch_of_an_officer_is_retried_until_the_service_itself_responds() {
 #[test]
 fn the_desk_works_with_a_great_flood_a_lost_network_two_tabs_and_small_screens() {
     play(Demo::start(), "desk_demands.mjs");
+}
+
+#[test]
+fn people_log_in_at_the_desk_with_accounts_of_another_site_and_log_out_there() {
+    let issuer = format!("http://localhost:{}", free_port());
+    let grants = r#"[{ group = "bpbd", scopes = ["floods:write"] }]"#;
+    let oidc = format!(
+        r#"{{ issuer = "{issuer}", client_id = "siaga", client_secret = "a secret of the desk", grants = {grants} }}"#
+    );
+    let demo = Demo::with_own_key(&[("SIAGA_AUTH__OIDC", &oidc)]);
+    let script = "office_login.mjs";
+    let folder = folder_with(&[&IMPORTED[..], &["tests/documentation/office_login.mjs"]].concat());
+    let pictures = env::var("TEST_PICTURES").unwrap_or_default();
+    let arguments = [script, &demo.origin(""), &demo.base(), KEY, &issuer, &pictures];
+    printed(script, node(folder.path()).args(arguments));
+    let log = demo.log();
+    assert_eq!(log.matches("a login at the desk failed: ").count(), log.lines().count(), "{log}");
 }
 
 #[test]

@@ -67,7 +67,20 @@ fn sent<'c>(
     body: &Value,
     site: Option<&'static str>,
 ) -> LocalResponse<'c> {
-    from(client.req(method, address).header(ContentType::JSON).body(body.to_string()), site)
+    let mut request = client.req(method, address).header(ContentType::JSON).body(body.to_string());
+    if site == HERE {
+        request.add_header(Header::new("X-Desk-Token", token_of(client)));
+    }
+    from(request, site)
+}
+
+/// The token of the login, which the script of the desk sends; empty without a login.
+pub(super) fn token_of(client: &Client) -> String {
+    token_on(&client.get("/desk?lang=en").dispatch().into_string().unwrap())
+}
+
+pub(super) fn token_on(page: &str) -> String {
+    if page.contains("name=\"token\"") { token(page) } else { String::new() }
 }
 
 fn news(client: &Client) -> Value {
@@ -367,4 +380,20 @@ fn activity_of_an_officer_counts_as_a_sign_of_life_of_the_source() {
     assert_eq!(sent(&client, Method::Post, "/desk/alive", &json!({}), HERE).status(), Status::Ok);
     let last_seen = json_of(client.get("/v1/sources").dispatch())["result"][0]["last_heard"].clone();
     assert_eq!(last_seen, json!(now().saturating_add(Duration::from_hours(2))));
+}
+
+#[test]
+fn a_page_of_another_login_sends_nothing_under_the_new_one() {
+    let (siaga, client) = browser(figment());
+    log_in(&client, "Sri", KEY);
+    let token = token_of(&client);
+    log_in(&client, "Root", ADMIN_KEY);
+    let batch = json!({ "changes": [{ "area_id": "1", "state": 2 }] });
+    for token in [token, String::new()] {
+        let request = client.post("/desk/changes").header(ContentType::JSON).body(batch.to_string());
+        let sent = from(request.header(Header::new("X-Desk-Token", token)), HERE);
+        assert_eq!(sent.status(), Status::Unauthorized);
+    }
+    assert_eq!(siaga.result("/v1/floods/states")[0]["area_id"], "5", "area 1 has no state");
+    assert_eq!(sent(&client, Method::Post, "/desk/changes", &batch, HERE).status(), Status::Ok);
 }

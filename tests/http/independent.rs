@@ -1,5 +1,7 @@
 //! Tests that do not depend on the store. They run in memory only; the suite of `crates/siaga-conformance` compares the stores.
 
+#[path = "../common/issuer.rs"]
+mod issuer;
 #[path = "../common/large_map.rs"]
 mod large_map;
 #[path = "../common/xml.rs"]
@@ -40,6 +42,7 @@ mod health;
 mod infrastructure;
 mod key_sets;
 mod limits;
+mod login;
 mod map;
 mod metrics;
 mod ogc;

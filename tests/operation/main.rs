@@ -3,6 +3,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+#[path = "../common/issuer.rs"]
+mod issuer;
+
 use common::{
     cluster, eventually, fixture, form, large_map, outcome, photos, port, postgres, proxy, running, server,
     service_config, store_file,
@@ -27,6 +30,7 @@ mod life;
 mod limits;
 mod listening;
 mod logs;
+mod office_login;
 mod panics;
 mod parts;
 mod places;

@@ -10,6 +10,7 @@ use rocket::{Request, Responder};
 use serde_json::{Value, json};
 
 use super::session::Officer;
+use crate::auth::Authenticator;
 use crate::config::Config;
 use crate::data::country::Translations;
 use crate::guards::{Language, guard, managed};
@@ -21,6 +22,7 @@ use crate::rendering::ApiResponse;
 use crate::stores::Store;
 
 const PAGE: PageTemplate = PageTemplate::new("desk.html", include_str!("page.html"));
+const MESSAGE: PageTemplate = PageTemplate::new("desk_message.html", include_str!("message.html"));
 
 #[derive(Responder)]
 pub(super) struct DeskPage {
@@ -34,6 +36,7 @@ pub(super) struct DeskRequest<'r> {
     pub(super) config: &'r Config,
     layout: &'r Layout,
     pub(super) store: &'r dyn Store,
+    pub(super) authenticator: &'r Authenticator,
 }
 
 guard!(DeskRequest<'r>, |request| Self::from_request(request));
@@ -45,6 +48,7 @@ impl<'r> DeskRequest<'r> {
             config: managed(request)?,
             layout: managed(request)?,
             store: &**managed::<Arc<dyn Store>>(request)?,
+            authenticator: managed(request)?,
         })
     }
 }
@@ -72,7 +76,26 @@ impl DeskRequest<'_> {
     /// Returns the login form. `message` is the key of a text, or empty.
     pub(super) async fn login(&self, status: Http, message: &str) -> Result<DeskPage, Problem> {
         let message = Some(message).filter(|key| !key.is_empty()).map(|key| self.text(key));
-        self.page(status, context! { message, officer => () }).await
+        let office = self.authenticator.relying_party().is_some();
+        self.page(status, context! { message, office, keys => self.config.desk.keys, officer => () }).await
+    }
+
+    /// Returns a page that goes on to an address by itself, and has a link to it.
+    pub(super) async fn forward(&self, message: &str, next: &str, link: &str) -> Result<DeskPage, Problem> {
+        let links = Serde([(next, self.text(link))]);
+        let values = context! { message => self.text(message), next, links };
+        self.render(MESSAGE, "/desk", Http::Ok, values).await
+    }
+
+    /// Returns a page about a login that failed. `name` is the person's, if known.
+    pub(super) async fn failure(&self, status: Http, message: &str, name: &str) -> Result<DeskPage, Problem> {
+        let mut message = self.text(message).replace("{name}", name);
+        let mut links = vec![("/desk/login/start", self.text("again"))];
+        if status == Http::ServiceUnavailable && self.config.desk.keys {
+            message = format!("{message} {}", self.text("key_works"));
+            links.push(("/desk", self.text("login_key")));
+        }
+        self.render(MESSAGE, "/desk", status, context! { message, links => Serde(links) }).await
     }
 
     pub(super) async fn desk(&self, officer: &Officer) -> Result<DeskPage, Problem> {
@@ -83,6 +106,7 @@ impl DeskRequest<'_> {
             "settings": self.settings(officer, bounds).to_string(),
             "name": officer.name(),
             "subject": officer.credential.subject,
+            "is_person": officer.is_person(),
             "token": officer.token,
             "may_write": officer.may_write(),
             "limited": officer.is_limited(),

@@ -1,8 +1,10 @@
-//! The desk, where officers see which areas need attention and set states. They log in with their API key. The script draws the
-//! page; without the script, officers can log in and out, and read the situation report.
+//! The desk, where officers see which areas need attention and set states. They log in at the identity provider of their
+//! office, or with an API key. The script draws the page; without the script, officers can log in and out, and read the situation
+//! report.
 
 mod actions;
 mod desk_request;
+mod login;
 mod news;
 mod own_areas;
 mod session;
@@ -14,6 +16,7 @@ use rocket::response::Redirect;
 use rocket::{Route, State, get, post, routes};
 
 use self::desk_request::{DeskPage, DeskRequest};
+use self::login::ask_again;
 pub(crate) use self::session::Desk;
 use self::session::{LoginAddress, LoginError, Officer, log_out};
 use crate::auth::Authenticator;
@@ -27,6 +30,8 @@ pub(super) fn routes() -> Vec<Route> {
     routes![
         show,
         log_in,
+        login::start,
+        login::callback,
         end,
         news::get_news,
         own_areas::list_own_areas,
@@ -85,6 +90,9 @@ async fn log_in(
     if site == FormSite::Foreign {
         return Err(Problem::forbidden("a form from another site", None));
     }
+    if !config.desk.keys {
+        return Err(Problem::forbidden("login with a key", None));
+    }
     match desk.log_in(from.0, (form.name, form.key), authenticator, config, cookies) {
         Ok(()) => Ok(Ok(Redirect::to("/desk"))),
         Err(LoginError::Wrong) => view.login(Status::Forbidden, "wrong").await.map(Err),
@@ -97,15 +105,26 @@ struct Token<'r> {
     token: &'r str,
 }
 
+/// Ends the login. A person goes on to the identity provider, which ends its own session. The policy of the desk forbids to redirect
+/// a form to another origin, so a page goes on by itself.
 #[post("/desk/logout", data = "<form>")]
-fn end(
+async fn end(
     officer: Officer,
     site: FormSite,
     form: Form<Token<'_>>,
+    view: DeskRequest<'_>,
     config: &State<Config>,
     cookies: &CookieJar<'_>,
-) -> Result<Redirect, Problem> {
+) -> Result<Result<Redirect, DeskPage>, Problem> {
     officer.check_origin(site, form.token)?;
     log_out(config, cookies);
-    Ok(Redirect::to("/desk"))
+    if officer.is_person() {
+        ask_again(config, cookies);
+        if let Some(party) = view.authenticator.relying_party()
+            && let Some(url) = party.end_session_url(&config.desk_url()).await
+        {
+            return view.forward("logged_out", url.as_str(), "go_on").await.map(Err);
+        }
+    }
+    Ok(Ok(Redirect::to("/desk")))
 }
