@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 
 use crate::eventually::{LONG, eventually_blocking};
-use crate::programs::{cap_check, take_over};
+use crate::programs::{cap_check, gauges, take_over};
 
 const AREAS: &str = r#"{"type":"FeatureCollection","features":[{"type":"Feature",
     "properties":{"area_id":"7","area_name":"RW 07","parent_name":"Pluit","city_name":"Jakarta","city":"jbd","region":"ID-JK"},
@@ -77,6 +77,7 @@ fn packages() -> &'static Packages {
         let folder = tempfile::tempdir().unwrap();
         take_over();
         cap_check();
+        gauges();
         let make = |version: &str| {
             let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/package");
             let mut package = Command::new(script);
@@ -192,6 +193,7 @@ fn a_package_has_manual_pages_and_the_programs_beside_the_service() {
             "--from must be the address of a database",
         ),
         (&["cap-check", "nowhere.xml"], "nowhere.xml: No such file"),
+        (&["siaga-gauges", "check", "nowhere.toml"], "nowhere.toml: No such file"),
     ] {
         let error = String::from_utf8(machine.run(command).stderr).unwrap();
         assert!(error.starts_with(&format!("{}: {expected}", command[0])), "{error}");
