@@ -177,6 +177,9 @@ impl<'a> MonthFiles<'a> {
         }
         for entry in &gauges.0 {
             let at = entry.gauge.location.coord();
+            let thresholds =
+                entry.gauge.settings.thresholds.map(|thresholds| thresholds.levels()).unwrap_or_default();
+            let levels = thresholds.map(|level| level.map_or(FieldValue::None, FieldValue::Number));
             for observation in &entry.observations {
                 self.readings.add(&[
                     FieldValue::text(&entry.gauge.id),
@@ -185,6 +188,10 @@ impl<'a> MonthFiles<'a> {
                     FieldValue::Number(observation.level),
                     FieldValue::integer(observation.alert.number().into()),
                     FieldValue::some_text(&observation.label),
+                    FieldValue::integer(observation.quality.flag().into()),
+                    levels[0].clone(),
+                    levels[1].clone(),
+                    levels[2].clone(),
                     FieldValue::Number(at.x),
                     FieldValue::Number(at.y),
                 ])?;

@@ -144,7 +144,7 @@ impl Archive {
             let window = Window::Within(period(day, last)?);
             let mut reports = self.store.reports(&reports_within(window)).await?.value;
             reports.reports.sort_by_key(|report| (report.content.created_at, report.key));
-            let gauges = GaugeQuery { selector: AreaSelector::default(), window };
+            let gauges = GaugeQuery { selector: AreaSelector::default(), window, with_failed: true };
             let gauges = self.store.gauges(&gauges).await?.value;
             files.add_day(&Layer::Reports(reports), &gauges)?;
             day = day.saturating_add(DAY);

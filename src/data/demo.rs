@@ -96,7 +96,8 @@ mod tests {
             let query = ReportQuery { selector: selector.clone(), disaster: None, training: false, window };
             let summary = store.report_summary(&query).await.unwrap().value;
             assert_eq!(summary.by_disaster.len(), 6, "after {hours} h");
-            let gauges = store.gauges(&GaugeQuery { selector, window }).await.unwrap().value;
+            let gauges =
+                store.gauges(&GaugeQuery { selector, window, with_failed: false }).await.unwrap().value;
             assert!(gauges.0.len() > 5, "after {hours} h");
         }
     }

@@ -95,7 +95,7 @@ pub use self::parameter::{PathParam, PathParameter, QueryParam, QueryParameter};
 pub(crate) use self::path_parameters::SourceName;
 pub use self::period::RequestedPeriod;
 pub(crate) use self::query::Query;
-pub(crate) use self::query_parameters::{BeforeTime, Training};
+pub(crate) use self::query_parameters::{BeforeTime, Training, WithFailed};
 pub use self::query_parameters::{Disaster, MinimumState, TimePeriod};
 pub(crate) use self::query_parameters::{InfrastructureType, Username};
 pub(crate) use self::revision_param::RevisionParam;

@@ -113,6 +113,25 @@ impl QueryParameter for TimePeriod {
     }
 }
 
+/// `quality`: `usable` readings, the default, or `all`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WithFailed(pub bool);
+
+impl QueryParameter for WithFailed {
+    const NAME: &'static str = "quality";
+    const DESCRIPTION: &'static str =
+        "Whether readings that failed a test (4) or have no value (9) are listed as well.";
+
+    fn schema(_: &Config) -> Value {
+        json!({ "type": "string", "enum": ["usable", "all"], "default": "usable" })
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        let value = value.map(|value| one_of(value, &["usable", "all"])).transpose()?;
+        Ok(Self(value == Some(&"all")))
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Training(pub bool);
 

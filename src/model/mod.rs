@@ -19,6 +19,7 @@ pub(crate) mod duration;
 mod flood;
 mod flood_batch;
 mod gauge;
+mod gauge_quality;
 pub(crate) mod geojson;
 mod geometry;
 mod hazards;
@@ -66,7 +67,13 @@ pub use flood_batch::{
     BatchItem, BatchNumber, BatchOperation, BatchOutcome, BatchRequest, Condition, FloodBatch,
     InvalidBatchNumber, LoggedChange, REPEATABLE, RequestKey, UNDOABLE,
 };
-pub use gauge::{AlertLevel, Gauge, InvalidAlertLevel, Observation};
+pub(crate) use gauge::Centimetres;
+pub use gauge::{
+    AlertLevel, Gauge, GaugeSettings, InvalidAlertLevel, InvalidThresholds, Observation, ReportedAlert,
+    Thresholds,
+};
+pub(crate) use gauge_quality::QualityRules;
+pub use gauge_quality::{Doubt, Quality};
 pub use geometry::Geometry;
 pub(crate) use geometry::union_rect;
 pub use hazards::Hazards;

@@ -92,7 +92,7 @@ fn query(kind: LayerKind, last: Duration) -> LayerQuery {
         LayerKind::Reports => {
             LayerQuery::Reports(ReportQuery { selector, disaster: None, training: false, window })
         }
-        LayerKind::Gauges => LayerQuery::Gauges(GaugeQuery { selector, window }),
+        LayerKind::Gauges => LayerQuery::Gauges(GaugeQuery { selector, window, with_failed: false }),
         LayerKind::Infrastructure => LayerQuery::Infrastructure(selector, None),
         LayerKind::Boundaries => LayerQuery::Boundaries(None),
         LayerKind::Alerts => LayerQuery::Alerts(AlertQuery::InForce(FloodQuery::default()), false),

@@ -246,7 +246,7 @@ impl Renderer {
                     Some(TimeFilter::At(moment)) => within(moment.saturating_sub(MAX_READING_AGE), moment)?,
                     Some(TimeFilter::Between(from, until)) => within(from, until)?,
                 };
-                let query = GaugeQuery { selector: AreaSelector::default(), window };
+                let query = GaugeQuery { selector: AreaSelector::default(), window, with_failed: false };
                 let count = store.count_readings(&query, self.max_features.saturating_add(1)).await?;
                 if count > self.max_features {
                     return Err(invalid(&format!(

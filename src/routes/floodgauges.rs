@@ -5,7 +5,7 @@ use rocket::{State, get, put};
 
 use crate::described;
 use crate::guards::{
-    AreaFilter, Authorized, Caller, FormatChoice, GaugesWrite, JsonBody, QueryParam, TimePeriod,
+    AreaFilter, Authorized, Caller, FormatChoice, GaugesWrite, JsonBody, QueryParam, TimePeriod, WithFailed,
 };
 use crate::http::error::Problem;
 use crate::model::Clock;
@@ -34,10 +34,15 @@ pub(super) async fn list_gauges(
     _caller: Caller,
     select: AreaFilter<Gauges>,
     time_period: QueryParam<TimePeriod>,
+    with_failed: QueryParam<WithFailed>,
     choice: FormatChoice<Gauges>,
     cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
-    let query = GaugeQuery { selector: select.areas, window: Window::Last(time_period.0) };
+    let query = GaugeQuery {
+        selector: select.areas,
+        window: Window::Last(time_period.0),
+        with_failed: with_failed.0,
+    };
     cache.layer(LayerQuery::Gauges(query), choice.format).await
 }
 

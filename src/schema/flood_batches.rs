@@ -102,6 +102,7 @@ fn attention() -> Value {
         "gaugenameid?": text,
         "alert?": { "type": "integer", "enum": [1, 2] },
         "label?": { "type": "string", "description": "`gauge`: the agency's name of the alarm." },
+        "suspect?": { "const": true, "description": "`gauge`: its newest reading is in doubt." },
     }));
     let evidence = object(json!({
         "report_ids": ids,

@@ -10,16 +10,27 @@ pub(super) fn schemas() -> Value {
         "type": "integer", "enum": AlertLevel::ALL.map(AlertLevel::number),
         "description": "The alert level, from 4 (normal) to 1 (critical).",
     });
+    let range = json!({
+        "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2,
+        "description": "The lowest and the highest level that the gauge can measure, in centimetres.",
+    });
+    let every = json!({
+        "type": "integer", "minimum": 60, "maximum": 86_400,
+        "description": "The expected time between two readings, in seconds.",
+    });
     let readings = object(json!({
         "gaugeid": name("The gauge.", "TMA00001"),
         "gaugenameid": name("Its name.", "Bendung Katulampa"),
         "location": reference("Position"),
+        "thresholds?": or_null(reference("Thresholds")),
+        "range?": or_null(range.clone()),
+        "every?": or_null(every.clone()),
         "observations": array(object(json!({
             "observed_at": date_time(
                 "When the level was read, at most 10 minutes ahead of the service's clock; read again, it is replaced."
             ),
             "level": level("The water level in centimetres."),
-            "alert": alert,
+            "alert?": or_null(alert.clone()),
             "label?": or_null(name("The alert level in words; unless given `SIAGA` and the level in Roman.", "SIAGA I")),
         }))),
     }));
@@ -29,6 +40,16 @@ pub(super) fn schemas() -> Value {
         "observations": [{ "observed_at": "2016-12-09T04:00:00Z", "level": 40, "alert": 4, "label": "SIAGA IV" }],
     });
     json!({
+        "Thresholds": annotate(
+            object(json!({
+                "critical?": level("The level from which 1 applies."),
+                "alert?": level("The level from which 2 applies."),
+                "watch?": level("The level from which 3 applies."),
+            })),
+            json!({ "description": "The levels in centimetres from which an alert level applies; critical above alert above watch." }),
+        ),
+        "GaugeRange": range,
+        "GaugeInterval": every,
         "Observation": object(json!({
             "f1": {
                 "type": "string", "format": "date-time", "description": "When the level was read.",
@@ -37,6 +58,15 @@ pub(super) fn schemas() -> Value {
             "f2": level("The water level in centimetres; it may be negative."),
             "f3": alert,
             "f4": annotate(text("The alert level in words."), json!({ "examples": ["SIAGA IV"] })),
+            "quality?": {
+                "type": "integer", "enum": [1, 3, 4, 9],
+                "description": "The flag of QARTOD: 1 pass, 3 suspect, 4 fail, 9 missing; absent: not evaluated (2).",
+            },
+            "reason?": { "type": "string", "enum": ["range", "spike", "flat", "sentinel"], "description": "Why the level is in doubt." },
+            "reported?": annotate(
+                object(json!({ "alert": alert, "label": text("Its name.") })),
+                json!({ "description": "The alert level that was sent, if the thresholds make it worse." }),
+            ),
         })),
         "GaugeReadings": annotate(readings, json!({ "examples": [example] })),
         "GaugeStored": object(json!({

@@ -33,7 +33,7 @@ use crate::rendering::{LayerCache, Permits, Renderer, ResponseKey};
 use crate::routes::{self, OpenApiDocument, Readiness};
 use crate::runtime::run_in_background;
 use crate::sources::{ActivityRecorder, Sources};
-use crate::stores::{MeasuredStore, OpenedStore, RefusalOfLimits, Store};
+use crate::stores::{JudgedGauges, MeasuredStore, OpenedStore, RefusalOfLimits, Store};
 use crate::tasks::{DataWatch, ReportRetention, SourceWatch, StoredKeys, prepare_outlines};
 use crate::telemetry::{Metrics, RepeatSuppressor};
 use crate::webhooks::{Dispatcher, http_client};
@@ -62,6 +62,7 @@ impl Builder {
             );
             Arc::new(RefusalOfLimits(store))
         };
+        let store = Arc::new(JudgedGauges::new(store, config.gauges.clone(), Arc::clone(&self.clock)));
         let metrics = settings.metrics;
         let store: Arc<dyn Store> = Arc::new(MeasuredStore::new(store, metrics.clone()));
         let follower = Follower::new(Arc::clone(&store), Arc::clone(&self.clock), metrics.clone());

@@ -113,7 +113,7 @@ impl AttentionList {
             self.store.waiting_reports(query).await?.reports.into_iter().map(|waiting| waiting.report);
         let waiting: Vec<_> =
             waiting.filter(|report| report.content.disaster_type == DisasterType::Flood).collect();
-        let gauges = self.store.gauges(&GaugeQuery { selector, window }).await?.value;
+        let gauges = self.store.gauges(&GaugeQuery { selector, window, with_failed: false }).await?.value;
         let computation = off_thread(move |_| {
             let states: HashMap<_, CurrentState> =
                 layer.features().filter_map(|flood| Some((flood.area.id, flood.current?))).collect();

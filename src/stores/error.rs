@@ -1,6 +1,7 @@
 use std::error::Error;
 use std::time::Duration;
 
+use crate::model::bodies::MissingAlert;
 use crate::model::{AreaId, CardId};
 
 /// Why a store operation failed. Each variant is a case that callers handle differently.
@@ -23,6 +24,14 @@ pub enum StoreError {
     #[error("{what}")]
     Refused {
         /// The reason, in words for the client: `states are set by the control room alone`.
+        what: String,
+    },
+    /// The request is wrong, which only the stored data shows.
+    #[error("{what}")]
+    Invalid {
+        /// The part of the body that is wrong: `observations.0.alert`.
+        key: String,
+        /// The fault, in words for the client.
         what: String,
     },
     /// Areas are outside of the limit of the request. Nothing was changed.
@@ -51,6 +60,10 @@ impl StoreError {
     #[must_use]
     pub(crate) fn no_area(area: AreaId) -> Self {
         Self::NotFound { what: format!("local area {area}") }
+    }
+
+    pub(crate) fn missing_alert(missing: MissingAlert) -> Self {
+        Self::Invalid { key: format!("observations.{}.alert", missing.0), what: missing.to_string() }
     }
 
     #[must_use]

@@ -13,6 +13,8 @@ pub struct GaugeQuery {
     pub selector: AreaSelector,
     /// The span of time in which the readings were made.
     pub window: Window,
+    /// Whether readings that failed a test or have no value are listed, too. Stores list all; the server judges them.
+    pub with_failed: bool,
 }
 
 /// Gauges and their readings.
@@ -24,7 +26,8 @@ pub trait GaugeStore {
 
     /// Returns every gauge by identifier, without readings. **Default: reads all readings, and leaves out gauges that have none**
     async fn all_gauges(&self) -> Result<Versioned<GaugeLayer>, StoreError> {
-        let query = GaugeQuery { selector: AreaSelector::default(), window: Window::Last(Duration::MAX) };
+        let selector = AreaSelector::default();
+        let query = GaugeQuery { selector, window: Window::Last(Duration::MAX), with_failed: true };
         Ok(self.gauges(&query).await?.map(|mut gauges| {
             gauges.0.iter_mut().for_each(|gauge| gauge.observations.clear());
             gauges

@@ -19,6 +19,7 @@ mod gauges;
 mod health;
 mod images;
 mod import;
+mod judged_gauges;
 mod keys;
 mod layer_query;
 mod local;
@@ -57,6 +58,7 @@ pub use floods::{EntryQuery, FloodLogQuery, FloodQuery, FloodStore, HistoryQuery
 pub use gauges::{GaugeQuery, GaugeStore};
 pub use health::{Check, Overview};
 pub use images::{ImageStore, TakenUpload};
+pub(crate) use judged_gauges::JudgedGauges;
 pub use keys::{ENDED_LOGIN_KEPT, EndedLogin, KeyEntry, KeyStore, StoredKey};
 pub use layer_query::LayerQuery;
 pub(crate) use measured_store::MeasuredStore;

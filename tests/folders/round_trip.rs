@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use serde_json::value::RawValue;
 use siaga::folder::{Dataset, FolderFile, FolderRules};
 use siaga::model::{
-    Actor, CardHolder, ErasedReport, Gauge, ModerationAction, ModerationEntry, Position, Report,
-    ReportContent, Timestamp,
+    Actor, CardHolder, ErasedReport, Gauge, GaugeSettings, ModerationAction, ModerationEntry, Position,
+    Report, ReportContent, ReportedAlert, Thresholds, Timestamp,
 };
 use tempfile::TempDir;
 
@@ -102,10 +102,15 @@ proptest! {
         dataset.flood_log[0].by.username = Some(names[0].clone());
         dataset.flood_log[0].by.subject.clone_from(&names[1]);
         let observed = &mut dataset.gauges[0];
-        let gauge = Gauge { id: format!("0{}", names[2]), name: names[3].clone(), region_code: None, ..(*observed.gauge).clone() };
+        let gauge = Gauge { id: format!("0{}", names[2]), name: names[3].clone(), region_code: None, settings: GaugeSettings {
+            thresholds: Thresholds::new([Some(0.1 + 0.2), None, Some(-1.0)]).ok(),
+            range: Some([-50.125, 1e15]),
+            every: Some(600),
+        }, ..(*observed.gauge).clone() };
         observed.gauge = Arc::new(gauge);
         observed.observations[0].label = names[4].as_str().into();
         observed.observations[0].level = level;
+        observed.observations[0].reported = Some(ReportedAlert { alert: 3, label: names[0].as_str().into() });
         let (key, at) = (99.try_into().unwrap(), fixture::now());
         let report = Report { key, ..dataset.reports[3].clone() };
         let report = Report { content: ReportContent { source: texts[0].as_str().into(), ..report.content }, ..report };

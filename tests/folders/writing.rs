@@ -19,7 +19,7 @@ fn a_written_folder_has_one_row_a_line_and_properties_in_their_order() {
         (FolderFile::Gauges, 1, r#"{"type":"FeatureCollection","features":["#),
         (FolderFile::Gauges, 2, gauge),
         (FolderFile::Areas, 7, "]}"),
-        (FolderFile::GaugeReadings, 2, "TMA00001,2016-12-19T14:38:52.000Z,20,4,SIAGA IV"),
+        (FolderFile::GaugeReadings, 2, "TMA00001,2016-12-19T14:38:52.000Z,20,4,SIAGA IV,,"),
         (FolderFile::FloodStates, 1, "area_id,state,changed_at,username,subject"),
         (FolderFile::FloodStates, 6, "1,,2016-12-15T01:00:35.000Z,bpbd,import"),
         (FolderFile::Cards, 3, "used-card,2,Ibu O'Neil,telegram,id,,1"),

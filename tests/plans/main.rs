@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rocket::futures::FutureExt;
 use rocket::futures::future::BoxFuture;
-use siaga::model::bodies::{GaugeReadings, PartnerReport};
+use siaga::model::bodies::{GaugeReadings, PartnerReport, SettingsUpdate};
 use siaga::model::{Actor, AreaLimit, AreaSelector, DisasterType, Period, ReportContent};
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{
@@ -140,7 +140,13 @@ const QUERIES: &[Query] = &[
     }),
     Query("a reading of a gauge", Some("gauge_readings_pkey"), 1, |store| {
         let (id, name, location) = ("GAUGE7".to_owned(), "Pos".to_owned(), place(0.0, 0.0));
-        let readings = GaugeReadings { id, name, location, observations: vec![reading(0, 1.0)] };
+        let readings = GaugeReadings {
+            id,
+            name,
+            location,
+            settings: SettingsUpdate::default(),
+            observations: vec![reading(0, 1.0).into()],
+        };
         async { store.store_gauge(readings).await.unwrap() }.boxed()
     }),
     Query("the overview", Some("flood_changes_changed_at"), 10, |store| {
@@ -200,7 +206,7 @@ fn of_reports(window: Window) -> ReportQuery {
 }
 
 fn of_gauges() -> GaugeQuery {
-    GaugeQuery { selector: AreaSelector::default(), window: HOUR }
+    GaugeQuery { selector: AreaSelector::default(), window: HOUR, with_failed: true }
 }
 
 /// A week of the past.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use siaga::model::bodies::{GaugeReadings, PartnerReport};
+use siaga::model::bodies::{GaugeReadings, PartnerReport, SettingsUpdate};
 use siaga::model::{Actor, AreaLimit, DisasterType};
 use siaga::stores::file::OpenFile;
 use siaga::stores::{OpenStore, SetFloodState, Store};
@@ -35,9 +35,18 @@ async fn change(store: &dyn Store, number: i64) {
         }
         _ => {
             let observations =
-                (0..400).map(|minutes| reading(minutes + number.cast_unsigned(), 1.5)).collect();
+                (0..400).map(|minutes| reading(minutes + number.cast_unsigned(), 1.5).into()).collect();
             let (id, name) = (format!("NEW{number}"), "new".to_owned());
-            store.store_gauge(GaugeReadings { id, name, location: place, observations }).await.unwrap();
+            store
+                .store_gauge(GaugeReadings {
+                    id,
+                    name,
+                    location: place,
+                    settings: SettingsUpdate::default(),
+                    observations,
+                })
+                .await
+                .unwrap();
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use rocket::futures::future::join_all;
 use rocket::tokio;
 use siaga::model::Gauge;
-use siaga::model::bodies::GaugeReadings;
+use siaga::model::bodies::{GaugeReadings, SettingsUpdate};
 use siaga::stores::ReceiveOutcome;
 use sqlx::{Connection, PgConnection};
 
@@ -103,7 +103,13 @@ async fn a_long_import_blocks_no_writer_before_it_reaches_the_reports() {
     let writing = async {
         store.set_flood_state(write(5, Some(4))).await.unwrap();
         let Gauge { id, name, location, .. } = (*fixture::gauges()[0].gauge).clone();
-        let readings = GaugeReadings { id, name, location, observations: vec![fixture::reading(1, 50.0)] };
+        let readings = GaugeReadings {
+            id,
+            name,
+            location,
+            settings: SettingsUpdate::default(),
+            observations: vec![fixture::reading(1, 50.0).into()],
+        };
         store.store_gauge(readings).await.unwrap();
     };
     tokio::time::timeout(Duration::from_secs(2), writing).await.unwrap();

@@ -14,9 +14,9 @@ use siaga::model::alerts::{Issuer, Status, entries, messages};
 use siaga::model::{
     Actor, AlertLayer, AlertLevel, Area, AreaId, AreaLayer, AreaLevel, AreaSelector, AreaSet, BoundaryLayer,
     CARD_SOURCE, Card, CardHolder, Course, DisasterType, FloodChange, FloodLayer, FloodState, FloodStatus,
-    Gauge, GaugeLayer, Infrastructure, InfrastructureKind, InfrastructureLayer, InfrastructureShape, Layer,
-    Locator, Observation, ObservedGauge, PartnerPost, Places, Position, Region, Report, ReportContent,
-    ReportKey, StateChange, Timestamp,
+    Gauge, GaugeLayer, GaugeSettings, Infrastructure, InfrastructureKind, InfrastructureLayer,
+    InfrastructureShape, Layer, Locator, Observation, ObservedGauge, PartnerPost, Places, Position, Quality,
+    Region, Report, ReportContent, ReportKey, StateChange, Timestamp,
 };
 
 /// The current time of the fixture, a few hours after the last change of its log.
@@ -207,7 +207,14 @@ pub fn partner_posts() -> Vec<PartnerPost> {
 pub fn reading(minutes_ago: u64, level: f64) -> Observation {
     let observed_at = now().saturating_sub(Duration::from_mins(minutes_ago));
     let alert = AlertLevel::Normal;
-    Observation { observed_at, level, alert, label: alert.label().into() }
+    Observation {
+        observed_at,
+        level,
+        alert,
+        label: alert.label().into(),
+        reported: None,
+        quality: Quality::default(),
+    }
 }
 
 /// Three gauges. The first has two readings in the last hour and one before. The second is below zero and listed by ID-JB. The
@@ -220,6 +227,7 @@ pub fn gauges() -> Vec<ObservedGauge> {
             name: name.to_owned(),
             region_code: Some(region.to_owned()),
             location: place(x, 1.0),
+            settings: GaugeSettings::default(),
         }),
         observations,
     };

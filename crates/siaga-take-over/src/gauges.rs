@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::Value;
 use siaga::folder::{CsvWriter, FolderFile, GeoJsonWriter};
-use siaga::model::{AlertLevel, Gauge, NAME, Observation, is_name};
+use siaga::model::{AlertLevel, Gauge, GaugeSettings, NAME, Observation, Quality, is_name};
 
 use super::source::{CopyError, Source, Table, TableRow};
 use super::values::moment;
@@ -52,6 +52,7 @@ pub(super) async fn gauges(
             name: name("gaugenameid", columns.gaugenameid)?.unwrap_or_else(|| id.clone()),
             region_code: row.tags(columns.tags.as_ref()).instance_region_code.map(String::from),
             location: row.shape.place()?,
+            settings: GaugeSettings::default(),
             id,
         };
         gauges.write(&gauge)?;
@@ -80,6 +81,8 @@ pub(super) async fn readings(
             level: columns.depth.ok_or("depth is empty")?,
             alert,
             label: name("warningnameid", columns.warningnameid)?.as_deref().unwrap_or(alert.label()).into(),
+            reported: None,
+            quality: Quality::default(),
         };
         readings.write(&columns.gaugeid, &observation)?;
         row.copied.count_row(FolderFile::GaugeReadings);

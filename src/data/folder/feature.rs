@@ -3,6 +3,7 @@ use std::cell::RefCell;
 use geo::MultiPolygon;
 use geojson::{JsonObject, JsonValue};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::geometry::ADVICE;
@@ -193,6 +194,11 @@ impl<'a> Feature<'a> {
             text if is_name(text) => Ok(name),
             _ => Err(format!("{key} must be {NAME}")),
         }
+    }
+
+    /// Returns a property as JSON; `None` if it is absent or null.
+    pub(super) fn json<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, serde_json::Error> {
+        self.raw(key).map_or(Ok(None), |raw| serde_json::from_str(raw.get()))
     }
 
     pub(super) fn is_null(&self, key: &str) -> bool {

@@ -4,7 +4,7 @@ use super::feature::Feature;
 use super::geometry::place;
 use super::{Folder, FolderFile, FolderRow, FolderWriter, GeoJsonWriter, WriteError, geojson_file};
 use crate::data::folder::DatasetError;
-use crate::model::{Gauge, Geometry, Locator, Position};
+use crate::model::{Gauge, GaugeSettings, Geometry, InvalidThresholds, Locator, Position};
 
 impl Folder {
     /// Reads the gauges. Fails on duplicate identifiers. `locator` finds the province of a gauge without the property.
@@ -26,10 +26,21 @@ impl Folder {
     }
 }
 
+const RANGE: &str = "range must be the lowest and the highest level, two ascending numbers in cm";
+
 fn gauge(feature: &Feature<'_>, locator: &Locator) -> Result<Gauge, String> {
     let location = place(feature.geometry()?)?;
     let region_code = region_code(feature, location, locator)?;
-    Ok(Gauge { id: feature.name("gaugeid")?, name: feature.name("gaugenameid")?, region_code, location })
+    let settings = GaugeSettings {
+        thresholds: feature.json("thresholds").map_err(|_| format!("thresholds {InvalidThresholds}"))?,
+        range: match feature.json::<[f64; 2]>("range").map_err(|_| RANGE)? {
+            Some([low, high]) if low >= high => return Err(RANGE.to_owned()),
+            range => range,
+        },
+        every: feature.json("every").map_err(|_| "every must be a whole number of seconds".to_owned())?,
+    };
+    let (id, name) = (feature.name("gaugeid")?, feature.name("gaugenameid")?);
+    Ok(Gauge { id, name, region_code, location, settings })
 }
 
 /// Returns the code of the province. Uses the place if the property is absent or empty. Null means that there is no province.
@@ -47,6 +58,8 @@ struct Properties<'a> {
     gaugeid: &'a str,
     gaugenameid: &'a str,
     instance_region_code: Option<&'a str>,
+    #[serde(flatten)]
+    settings: &'a GaugeSettings,
 }
 
 impl FolderWriter {
@@ -63,6 +76,7 @@ impl GeoJsonWriter<Gauge> {
             gaugeid: &gauge.id,
             gaugenameid: &gauge.name,
             instance_region_code: gauge.region_code.as_deref(),
+            settings: &gauge.settings,
         };
         self.feature(&properties, Geometry::Point(gauge.location.coord()))
     }

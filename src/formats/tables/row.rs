@@ -212,6 +212,14 @@ fn fixed_columns(collection: Collection) -> Vec<(&'static str, Kind, &'static st
                 ("level", Number, "The level of the water in centimetres; negative below the gauge's zero."),
                 ("alert_level", Integer, "How alarming that is: 1 is the highest alarm, 4 is none."),
                 ("alert_label", Text, "The agency's name for that."),
+                (
+                    "quality",
+                    Integer,
+                    "The flag of QARTOD: 1 pass, 2 not evaluated, 3 suspect, 4 fail, 9 missing.",
+                ),
+                ("critical", Number, "The level in centimetres from which the alert level is 1."),
+                ("alert", Number, "The level in centimetres from which the alert level is 2."),
+                ("watch", Number, "The level in centimetres from which the alert level is 3."),
             ];
         }
         Collection::Infrastructure | Collection::Floodgates | Collection::Pumps | Collection::Waterways => {
@@ -250,14 +258,17 @@ fn area_cells(area: &Area) -> Vec<FieldValue<'_>> {
 
 fn gauge(ObservedGauge { gauge, observations }: &ObservedGauge) -> FeatureRow<'_> {
     let newest = observations.last();
-    let cells = vec![
+    let mut cells = vec![
         FieldValue::text(&gauge.id),
         FieldValue::some_text(&gauge.name),
         newest.map_or(FieldValue::None, |newest| FieldValue::Moment(newest.observed_at)),
         newest.map_or(FieldValue::None, |newest| FieldValue::Number(newest.level)),
         newest.map_or(FieldValue::None, |newest| FieldValue::integer(newest.alert.number().into())),
         newest.map_or(FieldValue::None, |newest| FieldValue::some_text(&newest.label)),
+        newest.map_or(FieldValue::None, |newest| FieldValue::integer(newest.quality.flag().into())),
     ];
+    let levels = gauge.settings.thresholds.map(|thresholds| thresholds.levels()).unwrap_or_default();
+    cells.extend(levels.map(|level| level.map_or(FieldValue::None, FieldValue::Number)));
     let id = FeatureId::Text(Cow::Borrowed(&gauge.id));
     FeatureRow { id, geometry: Geometry::Point(gauge.location.coord()), cells }
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::Problem;
+use super::{Problem, Source};
 use crate::formats::EncodeError;
 use crate::http::concurrency_limiter::LimitReached;
 use crate::stores::StoreError;
@@ -14,6 +14,7 @@ impl From<StoreError> for Problem {
             StoreError::Refused { what } => {
                 Self::forbidden_with_message(&what, None, &*what, Rejection::Forbidden)
             }
+            StoreError::Invalid { key, what } => Self::bad_request(Source::Body, &[&key], what),
             StoreError::OutsideLimit { areas } => Self::outside_limit(&areas),
             StoreError::Unavailable { retry_after, source } => {
                 Self::outage(retry_after, source, Rejection::Unavailable)

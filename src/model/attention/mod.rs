@@ -1,6 +1,7 @@
 //! Finds the areas that need the attention of the officers who set flood states, and why. Never sets a state.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Not;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use super::{
     AlertLevel, Area, AreaId, AreaSet, CARD_SOURCE, CurrentState, FloodState, Number, ObservedGauge,
-    Position, Report, ReportKey, Timestamp, alerts, duration,
+    Position, Quality, Report, ReportKey, Timestamp, alerts, duration,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,7 +129,16 @@ pub(crate) enum Reason {
     /// The state has not been confirmed for a long time.
     Unconfirmed { at: Timestamp, since: Timestamp, lapses: Timestamp },
     /// A gauge nearby has had an alarm since the area last changed.
-    Gauge { at: Timestamp, gaugeid: String, gaugenameid: String, alert: u8, label: String },
+    Gauge {
+        at: Timestamp,
+        gaugeid: String,
+        gaugenameid: String,
+        alert: u8,
+        label: String,
+        /// Whether the newest reading is suspect.
+        #[serde(skip_serializing_if = "Not::not")]
+        suspect: bool,
+    },
 }
 
 impl Reason {
@@ -178,7 +188,7 @@ pub(crate) fn attention(input: &AttentionInput<'_>, rules: &AttentionRules) -> V
         }
     }
     for gauge in input.gauges {
-        let Some((at, alert, label)) = alarm(gauge) else { continue };
+        let Some(Alarm { since: at, alert, label, is_suspect }) = alarm(gauge) else { continue };
         for area in input.areas {
             let is_new = input.changed.get(&area.id).is_none_or(|changed| at > *changed);
             if is_new && is_near(area, gauge.gauge.location, rules.gauge_distance) {
@@ -189,6 +199,7 @@ pub(crate) fn attention(input: &AttentionInput<'_>, rules: &AttentionRules) -> V
                         gaugeid: gauge.gauge.id.clone(),
                         gaugenameid: gauge.gauge.name.clone(),
                         alert: alert.number(),
+                        suspect: is_suspect,
                         label: label.to_owned(),
                     },
                 );
@@ -292,13 +303,22 @@ fn median(depths: &[f64]) -> Option<f64> {
     Some(f64::midpoint(lower, upper))
 }
 
-/// Returns the start of a gauge's current alarm, its level, and the agency's name for the level.
-fn alarm(gauge: &ObservedGauge) -> Option<(Timestamp, AlertLevel, &str)> {
+struct Alarm<'g> {
+    since: Timestamp,
+    alert: AlertLevel,
+    /// The agency's name for the level.
+    label: &'g str,
+    is_suspect: bool,
+}
+
+/// Returns a gauge's current alarm. The readings must be usable; a suspect one is an alarm, too, so that a fast rise counts at once.
+fn alarm(gauge: &ObservedGauge) -> Option<Alarm<'_>> {
     let is_alarm = |alert| alert <= AlertLevel::Alert;
     let newest = gauge.observations.last().filter(|reading| is_alarm(reading.alert))?;
     let alarms = gauge.observations.iter().rev().take_while(|reading| is_alarm(reading.alert));
     let since = alarms.last().map_or(newest.observed_at, |reading| reading.observed_at);
-    Some((since, newest.alert, &newest.label))
+    let is_suspect = matches!(newest.quality, Quality::Suspect(_));
+    Some(Alarm { since, alert: newest.alert, label: &newest.label, is_suspect })
 }
 
 /// Returns whether the place is at most `limit` metres from the area; false if the limit is 0.

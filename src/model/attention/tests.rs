@@ -3,7 +3,7 @@ use serde_json::{json, value::to_raw_value};
 
 use super::*;
 use crate::fixture;
-use crate::model::{DisasterType, Gauge, Observation, ReportContent, Tags};
+use crate::model::{DisasterType, Gauge, GaugeSettings, Observation, Quality, ReportContent, Tags};
 
 const MINUTE: Duration = Duration::from_mins(1);
 
@@ -44,10 +44,23 @@ fn gauge(lng: f64, alerts: &[u64]) -> ObservedGauge {
     let reading = |(number, alert): (usize, &u64)| {
         let alert = AlertLevel::try_from(*alert).unwrap();
         let observed_at = minute(10 * number as u64);
-        Observation { observed_at, level: 750.0, alert, label: alert.label().into() }
+        Observation {
+            observed_at,
+            level: 750.0,
+            alert,
+            label: alert.label().into(),
+            reported: None,
+            quality: Quality::default(),
+        }
     };
     let location = Position::new(lng, 0.005).unwrap();
-    let gauge = Gauge { id: "M1".to_owned(), name: "Manggarai".to_owned(), region_code: None, location };
+    let gauge = Gauge {
+        id: "M1".to_owned(),
+        name: "Manggarai".to_owned(),
+        region_code: None,
+        location,
+        settings: GaugeSettings::default(),
+    };
     ObservedGauge { gauge: Arc::new(gauge), observations: alerts.iter().enumerate().map(reading).collect() }
 }
 

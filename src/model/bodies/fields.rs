@@ -77,6 +77,16 @@ impl<'a> Fields<'a> {
         converted
     }
 
+    /// Reads a change of a stored value: `None` if the field is absent or wrong, `Some(None)` if it is null.
+    pub(super) fn update<T>(
+        &self,
+        key: &str,
+        must: impl fmt::Display,
+        convert: impl FnOnce(&'a Value) -> Option<T>,
+    ) -> Option<Option<T>> {
+        if self.is_null(key) { Some(None) } else { self.convert(key, must, convert).map(Some) }
+    }
+
     /// Reads the field with `read`; adds a fault if it is missing.
     pub(super) fn required<T>(&self, key: &str, read: impl FnOnce(&Self, &str) -> Option<T>) -> Option<T> {
         if self.get(key).is_none() {

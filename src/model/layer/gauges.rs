@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use super::{FeatureId, MapLayer};
-use crate::model::{Gauge, Geometry, Observation, Timestamp};
+use crate::model::{Centimetres, Gauge, GaugeSettings, Geometry, Observation, Quality, Timestamp};
 
 /// Gauges on the map, each with readings.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +39,8 @@ pub struct GaugeProperties<'a> {
     gaugeid: &'a str,
     gaugenameid: &'a str,
     observations: Readings<'a>,
+    #[serde(flatten)]
+    settings: &'a GaugeSettings,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -54,27 +56,22 @@ struct Reading<'a>(&'a Observation);
 
 impl Serialize for Reading<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Observation { observed_at, level, alert, label } = self.0;
-        let mut reading = serializer.serialize_struct("Observation", 4)?;
+        let Observation { observed_at, level, alert, label, reported, quality } = self.0;
+        let mut reading = serializer.serialize_struct("Observation", 7)?;
         reading.serialize_field("f1", &observed_at.with_offset())?;
-        reading.serialize_field("f2", &Level(*level))?;
+        reading.serialize_field("f2", &Centimetres(*level))?;
         reading.serialize_field("f3", &alert.number())?;
         reading.serialize_field("f4", &**label)?;
-        reading.end()
-    }
-}
-
-/// A water level. Serialized as an integer if it has no fraction, as clients expect.
-struct Level(f64);
-
-impl Serialize for Level {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // Up to 2⁵³, whole doubles are exact integers.
-        if self.0.fract() == 0.0 && self.0.abs() < 9_007_199_254_740_992.0 {
-            serializer.serialize_i64(self.0 as i64)
-        } else {
-            serializer.serialize_f64(self.0)
+        if *quality != Quality::NotEvaluated {
+            reading.serialize_field("quality", &quality.flag())?;
         }
+        if let Some(reason) = quality.reason() {
+            reading.serialize_field("reason", reason)?;
+        }
+        if let Some(reported) = reported {
+            reading.serialize_field("reported", reported)?;
+        }
+        reading.end()
     }
 }
 
@@ -91,6 +88,7 @@ impl MapLayer for GaugeLayer {
             gaugeid: &gauge.id,
             gaugenameid: &gauge.name,
             observations: Readings(observations),
+            settings: &gauge.settings,
         };
         (Geometry::Point(gauge.location.coord()), properties)
     }

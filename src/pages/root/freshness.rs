@@ -43,7 +43,7 @@ impl Freshness {
             training: false,
             window: WINDOW,
         };
-        let gauges = GaugeQuery { selector: AreaSelector::default(), window: WINDOW };
+        let gauges = GaugeQuery { selector: AreaSelector::default(), window: WINDOW, with_failed: false };
         let (states, reports, gauges) =
             join!(store.flood_states(&states), store.reports(&reports), store.gauges(&gauges));
         let states = states.ok().map(|states| states.value);

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::sample::Sample;
 use super::{Description, Gauges, MapResource, Offer, SelectableCodes};
 use crate::model::{
-    AlertLevel, Gauge, GaugeLayer, Hazards, Layer, LayerKind, Observation, ObservedGauge, Timestamp,
+    AlertLevel, Gauge, GaugeLayer, GaugeSettings, Hazards, Layer, LayerKind, Observation, ObservedGauge,
+    Quality, Timestamp,
 };
 use crate::schema::{array, object, reference, text};
 
@@ -29,16 +30,31 @@ fn properties(_: &Hazards) -> Value {
         "gaugeid": text("The gauge."),
         "gaugenameid": text("Its name."),
         "observations": array(reference("Observation")),
+        "thresholds?": reference("Thresholds"),
+        "range?": reference("GaugeRange"),
+        "every?": reference("GaugeInterval"),
     }))
 }
 
 fn sample(sample: Sample, now: Timestamp) -> Layer {
     let label = sample.text(AlertLevel::Watch.label());
-    let reading =
-        |level| Observation { observed_at: now, level, alert: AlertLevel::Watch, label: label.into() };
+    let reading = |level| Observation {
+        observed_at: now,
+        level,
+        alert: AlertLevel::Watch,
+        label: label.into(),
+        reported: None,
+        quality: Quality::default(),
+    };
     let gauge = |(id, levels): (&str, &[f64])| {
         let name = sample.text("Bendung Katulampa").to_owned();
-        let gauge = Gauge { id: id.to_owned(), name, region_code: None, location: Sample::place() };
+        let gauge = Gauge {
+            id: id.to_owned(),
+            name,
+            region_code: None,
+            location: Sample::place(),
+            settings: GaugeSettings::default(),
+        };
         let observations = levels.iter().copied().map(reading).collect();
         ObservedGauge { gauge: Arc::new(gauge), observations }
     };

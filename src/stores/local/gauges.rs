@@ -114,19 +114,20 @@ impl GaugeStore for LocalStore {
     }
 
     async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError> {
-        let GaugeReadings { id, name, location, observations } = readings;
-        let sent: OrdMap<_, _> =
-            observations.into_iter().map(|reading| (reading.observed_at, reading)).collect();
-        let stored = sent.len();
         let write = self.write(move |state, rows, _| {
-            let current = state.gauges.value.0.get(&id);
+            let current = state.gauges.value.0.get(&readings.id);
+            let settings = current.map(|record| &record.gauge.settings);
+            let (settings, sent) = readings.resolve(settings).map_err(StoreError::missing_alert)?;
+            let sent: OrdMap<_, _> = sent.into_iter().collect();
+            let stored = sent.len();
+            let GaugeReadings { id, name, location, .. } = readings;
             let unmoved = current.filter(|record| record.gauge.location == location);
             let region_code = match unmoved {
                 Some(record) => record.gauge.region_code.clone(),
                 None => state.places.value.locator().locate(location).instance_region_code.map(String::from),
             };
             let previous = current.map(|record| record.readings.clone()).unwrap_or_default();
-            let gauge = Arc::new(Gauge { id: id.clone(), name, region_code, location });
+            let gauge = Arc::new(Gauge { id: id.clone(), name, region_code, location, settings });
             let record = GaugeRecord { gauge, readings: sent.clone().union(previous) };
             if current == Some(&record) {
                 return Ok(stored);

@@ -14,8 +14,9 @@ use sqlx::{Decode, Postgres, Row, Type};
 use super::values::{moment, number};
 use crate::auth::{KeyDigest, Scope};
 use crate::model::{
-    AlertLevel, AreaId, AreaRule, Attributes, BatchNumber, CardId, DisasterType, FloodState, Geometry,
-    InfrastructureKind, InfrastructureShape, ModerationAction, Position, ReportDigest, ReportKey, Timestamp,
+    AlertLevel, AreaId, AreaRule, Attributes, BatchNumber, CardId, DisasterType, FloodState, GaugeSettings,
+    Geometry, InfrastructureKind, InfrastructureShape, ModerationAction, Position, ReportDigest, ReportKey,
+    ReportedAlert, Timestamp,
 };
 use crate::stores::wkb;
 
@@ -103,6 +104,8 @@ columns! {
     InfrastructureKind as String: |column: String| column.parse(), |kind| kind.name();
     ModerationAction as String: |column: String| column.parse(), |action| action.name();
     Scope as String: |column: String| column.parse(), |scope| scope.name();
+    ReportedAlert as String: |column: String| serde_json::from_str(&column), |reported| reported;
+    GaugeSettings as Option<String>: |column: Option<String>| column.map_or_else(|| Ok(GaugeSettings::default()), |json| serde_json::from_str(&json)), |settings| (!settings.is_empty()).then_some(settings);
     AreaRule as String: |column: String| serde_json::from_str(&column), |rule| rule;
     KeyDigest as [u8; 32]: <[u8; 32]>::try_into, |digest| format!(r"\x{}", hex::encode(digest.as_bytes()));
     ReportDigest as [u8; 32]: <[u8; 32]>::try_into, |digest| format!(r"\x{digest}");

@@ -1,16 +1,16 @@
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use sqlx::FromRow;
 
 use super::PostgresStore;
+use super::error::backend;
 use super::link::Link;
 use super::revision::{revision, split_next, versioned};
 use super::rows::recordset;
 use super::values::{column, count, limit, moment};
 use crate::model::bodies::GaugeReadings;
-use crate::model::{Gauge, GaugeLayer, Observation, ObservedGauge};
+use crate::model::{Gauge, GaugeLayer, GaugeSettings, Observation, ObservedGauge};
 use crate::stores::{GaugeQuery, GaugeStore, StoreError, Versioned};
 
 /// Gauges with their readings in a window, and the time of the first later reading of any gauge.
@@ -18,7 +18,7 @@ pub(super) const OBSERVED: &str = "
     SELECT now.revision, asked.*, (SELECT min(observed_at) FROM gauge_readings WHERE observed_at > $2) AS next
     FROM current_revisions now LEFT JOIN (
         SELECT gaugeid, gaugenameid, instance_region_code, ST_AsBinary(location, 'NDR') AS location,
-               observed_at, level, alert, label
+               settings::text AS settings, observed_at, level, alert, label, reported::text AS reported
         FROM gauge_readings JOIN gauges USING (gaugeid)
         WHERE observed_at >= $1 AND observed_at <= $2
           AND ($3::text IS NULL OR instance_region_code = $3) AND ($4::text IS NULL OR instance_region_code = $4)
@@ -28,7 +28,8 @@ pub(super) const OBSERVED: &str = "
 
 const ALL: &str = "
     SELECT now.revision, asked.* FROM current_revisions now LEFT JOIN (
-        SELECT gaugeid, gaugenameid, instance_region_code, ST_AsBinary(location, 'NDR') AS location FROM gauges
+        SELECT gaugeid, gaugenameid, instance_region_code, ST_AsBinary(location, 'NDR') AS location,
+               settings::text AS settings FROM gauges
     ) asked ON true
     WHERE now.resource = 'gauges'
     ORDER BY gaugeid";
@@ -47,27 +48,32 @@ const STORE: &str = "
     WITH places AS (
         SELECT revision FROM current_revisions WHERE resource = 'places'
     ), gauge AS (
-        INSERT INTO gauges AS known (gaugeid, gaugenameid, location, instance_region_code)
-        SELECT $2, $3, ST_SetSRID(ST_MakePoint($4, $5), 4326), $6 FROM places WHERE revision = $1
+        INSERT INTO gauges AS known (gaugeid, gaugenameid, location, instance_region_code, settings)
+        SELECT $2, $3, ST_SetSRID(ST_MakePoint($4, $5), 4326), $6, $8::jsonb FROM places WHERE revision = $1
         ON CONFLICT (gaugeid) DO UPDATE SET
             gaugenameid = excluded.gaugenameid,
             location = excluded.location,
             instance_region_code = CASE
                 WHEN known.location = excluded.location THEN known.instance_region_code
                 ELSE excluded.instance_region_code
-            END
+            END,
+            settings = excluded.settings
         WHERE known.gaugenameid <> excluded.gaugenameid OR NOT known.location = excluded.location
+           OR known.settings IS DISTINCT FROM excluded.settings
     ), readings AS (
-        INSERT INTO gauge_readings AS known (gaugeid, observed_at, level, alert, label)
-        SELECT $2, observed_at, level, alert, label
+        INSERT INTO gauge_readings AS known (gaugeid, observed_at, level, alert, label, reported)
+        SELECT $2, observed_at, level, alert, label, reported
         FROM places, json_populate_recordset(NULL::gauge_readings, $7::json) AS sent
         WHERE revision = $1
         ORDER BY observed_at
         ON CONFLICT (gaugeid, observed_at) DO UPDATE SET
-            level = excluded.level, alert = excluded.alert, label = excluded.label
-        WHERE (known.level, known.alert, known.label) IS DISTINCT FROM (excluded.level, excluded.alert, excluded.label)
+            level = excluded.level, alert = excluded.alert, label = excluded.label, reported = excluded.reported
+        WHERE (known.level, known.alert, known.label, known.reported)
+              IS DISTINCT FROM (excluded.level, excluded.alert, excluded.label, excluded.reported)
     )
     SELECT revision FROM places";
+
+const SETTINGS: &str = "SELECT settings::text FROM gauges WHERE gaugeid = $1";
 
 #[derive(FromRow)]
 struct ObservedRow {
@@ -85,7 +91,6 @@ impl PostgresStore {
             let region_code = places.value.locator().locate(readings.location).instance_region_code;
             let mut link = self.connections.writer().await?;
             let outcome = store(&mut link, readings, region_code.as_deref(), places.revision.0).await;
-            let outcome = outcome.map_err(StoreError::from);
             self.connections.announce_write(&outcome);
             let (now, stored) = link.finish(outcome)?;
             if revision(now) == places.revision {
@@ -102,11 +107,15 @@ async fn store(
     readings: &GaugeReadings,
     region_code: Option<&str>,
     places: u64,
-) -> Result<(i64, usize), sqlx::Error> {
+) -> Result<(i64, usize), StoreError> {
     let place = readings.location.coord();
-    // If several readings have the same time, the last one counts.
-    let sent: BTreeMap<_, _> =
-        readings.observations.iter().map(|reading| (reading.observed_at, reading)).collect();
+    let stored: Option<Option<String>> =
+        sqlx::query_scalar(SETTINGS).bind(&readings.id).fetch_optional(&mut **link).await?;
+    let stored: Option<GaugeSettings> =
+        stored.flatten().map(|json| serde_json::from_str(&json)).transpose().map_err(backend)?;
+    let (settings, sent) = readings.resolve(stored.as_ref()).map_err(StoreError::missing_alert)?;
+    let settings =
+        (!settings.is_empty()).then(|| serde_json::to_string(&settings)).transpose().map_err(backend)?;
     let (now,) = sqlx::query_as(STORE)
         .bind(column(places))
         .bind(&readings.id)
@@ -114,7 +123,8 @@ async fn store(
         .bind(place.x)
         .bind(place.y)
         .bind(region_code)
-        .bind(recordset(sent.values().copied())?)
+        .bind(recordset(sent.values())?)
+        .bind(settings)
         .fetch_one(&mut **link)
         .await?;
     Ok((now, sent.len()))

@@ -92,8 +92,8 @@ rows! {
         tags: Tags { instance_region_code, local_area_id, district_id: (no_district), city: (no_city) },
         shape,
     }
-    Gauge { id: gaugeid, name: gaugenameid, region_code: instance_region_code, location }
-    Observation { observed_at, level, alert, label }
+    Gauge { id: gaugeid, name: gaugenameid, region_code: instance_region_code, location, settings }
+    Observation { observed_at, level, alert, label, reported, quality: (not_stored) }
     FloodChange {
         area: area_id,
         at: changed_at,

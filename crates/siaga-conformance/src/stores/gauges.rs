@@ -4,12 +4,16 @@ use std::time::Duration;
 
 use super::{FreshStore, open};
 use crate::fixture::{place, reading};
-use siaga::model::AreaSelector;
-use siaga::model::bodies::GaugeReadings;
-use siaga::stores::{GaugeQuery, Resource, Store, Window};
+use siaga::model::bodies::{GaugeReadings, SettingsUpdate};
+use siaga::model::{AlertLevel, AreaSelector, GaugeSettings, ReportedAlert, Thresholds};
+use siaga::stores::{GaugeQuery, Resource, Store, StoreError, Window};
 
 fn last(hours: u64) -> GaugeQuery {
-    GaugeQuery { selector: AreaSelector::default(), window: Window::Last(Duration::from_hours(hours)) }
+    GaugeQuery {
+        selector: AreaSelector::default(),
+        window: Window::Last(Duration::from_hours(hours)),
+        with_failed: true,
+    }
 }
 
 async fn levels(store: &dyn Store, query: &GaugeQuery) -> Vec<(String, Vec<f64>)> {
@@ -29,7 +33,8 @@ fn sent(id: &str, x: f64, readings: &[(u64, f64)]) -> GaugeReadings {
         id: id.to_owned(),
         name: "renamed".to_owned(),
         location: place(x, 1.0),
-        observations: readings.iter().map(|&(minutes, level)| reading(minutes, level)).collect(),
+        settings: SettingsUpdate::default(),
+        observations: readings.iter().map(|&(minutes, level)| reading(minutes, level).into()).collect(),
     }
 }
 
@@ -125,4 +130,61 @@ pub async fn a_new_gauge_belongs_to_the_province_it_lies_in(fresh: &dyn FreshSto
     let selector = AreaSelector { city: None, region: Some("ID-JB".to_owned()) };
     let listed = levels(&*store, &GaugeQuery { selector, ..last(1) }).await;
     assert_eq!(listed, expect(&[("A", &[1.0]), ("TMA00001", &[30.0, 40.5]), ("TMA00002", &[-165.0])]));
+}
+
+pub async fn settings_of_a_gauge_stay_until_they_are_changed(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let thresholds = Thresholds::new([Some(950.0), Some(850.25), None]).unwrap();
+    let update = SettingsUpdate {
+        thresholds: Some(Some(thresholds)),
+        range: Some(Some([-50.0, 1e3])),
+        every: Some(Some(600)),
+    };
+    let bare = |minutes, level, settings: SettingsUpdate| {
+        let mut readings = sent("TMA00003", 1.0, &[(minutes, level)]);
+        readings.observations[0].alert = None;
+        GaugeReadings { settings, ..readings }
+    };
+    let listed = async || {
+        let layer = store.gauges(&last(1)).await.unwrap().value;
+        let gauge = layer.0.iter().find(|gauge| gauge.gauge.id == "TMA00003").unwrap();
+        (
+            gauge.gauge.settings.clone(),
+            gauge.observations.iter().map(|reading| reading.alert).collect::<Vec<_>>(),
+        )
+    };
+    store.store_gauge(bare(30, 850.25, update)).await.unwrap();
+    let all = GaugeSettings { thresholds: Some(thresholds), range: Some([-50.0, 1e3]), every: Some(600) };
+    assert_eq!(listed().await, (all.clone(), vec![AlertLevel::Alert]));
+    store.store_gauge(bare(20, 950.0, SettingsUpdate::default())).await.unwrap();
+    assert_eq!(listed().await, (all.clone(), vec![AlertLevel::Alert, AlertLevel::Critical]));
+    let removed = SettingsUpdate { thresholds: Some(None), range: None, every: Some(None) };
+    let missing = store.store_gauge(bare(10, 1.0, removed.clone())).await.unwrap_err();
+    assert!(
+        matches!(&missing, StoreError::Invalid { key, .. } if key == "observations.0.alert"),
+        "{missing:?}"
+    );
+    assert_eq!(listed().await.0, all, "nothing was stored");
+    store
+        .store_gauge(GaugeReadings { settings: removed, ..sent("TMA00003", 1.0, &[(10, 1.0)]) })
+        .await
+        .unwrap();
+    let rest = GaugeSettings { range: all.range, ..GaugeSettings::default() };
+    assert_eq!(listed().await, (rest, vec![AlertLevel::Alert, AlertLevel::Critical, AlertLevel::Normal]));
+    let all_gauges = store.all_gauges().await.unwrap().value;
+    assert!(all_gauges.0.iter().any(|gauge| gauge.gauge.settings.range == all.range));
+}
+
+pub async fn what_was_reported_is_kept_beside_a_worse_level(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let thresholds = Thresholds::new([None, Some(850.0), None]).unwrap();
+    let settings = SettingsUpdate { thresholds: Some(Some(thresholds)), ..SettingsUpdate::default() };
+    store.store_gauge(GaugeReadings { settings, ..sent("TMA00003", 1.0, &[(30, 900.0)]) }).await.unwrap();
+    let layer = store.gauges(&last(1)).await.unwrap().value;
+    let gauge = layer.0.iter().find(|gauge| gauge.gauge.id == "TMA00003").unwrap();
+    let reported = ReportedAlert { alert: 4, label: "SIAGA IV".into() };
+    assert_eq!(
+        (gauge.observations[0].alert, gauge.observations[0].reported.as_ref()),
+        (AlertLevel::Alert, Some(&reported))
+    );
 }

@@ -229,6 +229,8 @@ macro_rules! store_suite {
             counting_readings_matches_the_list_up_to_a_limit,
             every_gauge_is_listed_without_readings,
             readings_are_replaced_by_time,
+            settings_of_a_gauge_stay_until_they_are_changed,
+            what_was_reported_is_kept_beside_a_worse_level,
             a_new_gauge_belongs_to_the_province_it_lies_in,
         }
         $crate::store_suite! { @ unless_excepted $fresh, validity =>

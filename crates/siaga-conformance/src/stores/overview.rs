@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::super::fixture::{content, now, place, reading};
 use super::{FreshStore, open};
-use siaga::model::bodies::{GaugeReadings, PartnerReport};
+use siaga::model::bodies::{GaugeReadings, PartnerReport, SettingsUpdate};
 use siaga::model::{DisasterType, Timestamp};
 use siaga::stores::{Overview, Store};
 
@@ -28,11 +28,12 @@ pub async fn the_overview_excludes_future_dates(fresh: &dyn FreshStore) {
     store.receive_partner_report(PartnerReport { post_id: 1, content }).await.unwrap();
     let mut ahead = reading(0, 2.0);
     ahead.observed_at = now().saturating_add(Duration::from_mins(1));
-    let observations = vec![reading(0, 1.0), ahead];
+    let observations = vec![reading(0, 1.0).into(), ahead.into()];
     let gauge = GaugeReadings {
         id: "NEW".to_owned(),
         name: "Pos".to_owned(),
         location: place(0.5, 0.5),
+        settings: SettingsUpdate::default(),
         observations,
     };
     store.store_gauge(gauge).await.unwrap();

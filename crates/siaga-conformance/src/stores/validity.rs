@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{FreshStore, open};
 use crate::fixture::{content, now, place, reading};
-use siaga::model::bodies::{GaugeReadings, PartnerReport};
+use siaga::model::bodies::{GaugeReadings, PartnerReport, SettingsUpdate};
 use siaga::model::{
     AreaSelector, Clock, DisasterType, ManualClock, Observation, Period, ReportContent, ReportLayer,
     Timestamp, Validity,
@@ -55,7 +55,7 @@ async fn series(store: &dyn Store, period: Period) -> Versioned<String> {
 }
 
 async fn gauges(store: &dyn Store, window: Window) -> Versioned<String> {
-    let query = GaugeQuery { selector: AreaSelector::default(), window };
+    let query = GaugeQuery { selector: AreaSelector::default(), window, with_failed: true };
     store.gauges(&query).await.unwrap().map(|layer| format!("{layer:?}"))
 }
 
@@ -68,9 +68,11 @@ async fn publish_ahead(store: &dyn Store, ahead: u64) {
 
 async fn read_ahead(store: &dyn Store, ahead: u64) {
     let observed_at = now().saturating_add(minutes(ahead));
-    let observations = vec![Observation { observed_at, ..reading(0, 7.0) }];
+    let observations = vec![Observation { observed_at, ..reading(0, 7.0) }.into()];
     let (id, name, location) = ("TMA00003".to_owned(), "Pos Depok".to_owned(), place(1.0, 1.0));
-    let stored = store.store_gauge(GaugeReadings { id, name, location, observations }).await;
+    let stored = store
+        .store_gauge(GaugeReadings { id, name, location, settings: SettingsUpdate::default(), observations })
+        .await;
     stored.unwrap();
 }
 

@@ -137,7 +137,7 @@ async fn assert_cards(store: &dyn Store) {
 }
 
 async fn assert_gauges(store: &dyn Store) {
-    let query = GaugeQuery { selector: everywhere(), window: ever() };
+    let query = GaugeQuery { selector: everywhere(), window: ever(), with_failed: true };
     let found = store.gauges(&query).await.unwrap().value;
     let gauges = features(&Layer::Gauges(found));
     assert_eq!(
@@ -152,7 +152,7 @@ async fn assert_gauges(store: &dyn Store) {
         ] }),
         ]
     );
-    let query = GaugeQuery { selector: selected(None, Some("ID-JB")), window: ever() };
+    let query = GaugeQuery { selector: selected(None, Some("ID-JB")), window: ever(), with_failed: true };
     assert_eq!(features(&Layer::Gauges(store.gauges(&query).await.unwrap().value)).len(), 1);
 }
 

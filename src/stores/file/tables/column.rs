@@ -13,9 +13,9 @@ use sqlx::{Arguments, Decode, Row, Sqlite, Type, ValueRef};
 use super::super::error::FileError;
 use crate::auth::{KeyDigest, Scope};
 use crate::model::{
-    AlertLevel, AreaId, AreaRule, Attributes, BatchNumber, CardId, DisasterType, FloodState, Geometry,
-    InfrastructureKind, InfrastructureShape, ModerationAction, PhotoPlace, Position, ReportDigest, ReportKey,
-    RequestKey, SenderHash, Timestamp,
+    AlertLevel, AreaId, AreaRule, Attributes, BatchNumber, CardId, DisasterType, FloodState, GaugeSettings,
+    Geometry, InfrastructureKind, InfrastructureShape, ModerationAction, PhotoPlace, Position, ReportDigest,
+    ReportKey, ReportedAlert, RequestKey, SenderHash, Timestamp,
 };
 use crate::stores::wkb;
 
@@ -130,13 +130,35 @@ columns! {
         |column| column.split(' ').filter(|name| !name.is_empty()).map(str::parse).collect();
 }
 
-impl Column for AreaRule {
+/// Implements [`Column`] as JSON.
+macro_rules! json_columns {
+    ($($type:ty),+) => {
+        $(
+            impl Column for $type {
+                fn put(&self, row: &mut SqliteArguments) -> Added {
+                    row.add(serde_json::to_string(self)?)
+                }
+
+                fn get(row: &mut Fields<'_>) -> Result<Self, FileError> {
+                    row.convert(|column: String| serde_json::from_str(&column))
+                }
+            }
+        )+
+    };
+}
+
+json_columns!(AreaRule, ReportedAlert);
+
+impl Column for GaugeSettings {
     fn put(&self, row: &mut SqliteArguments) -> Added {
-        row.add(serde_json::to_string(self)?)
+        let settings = (!self.is_empty()).then(|| serde_json::to_string(self)).transpose()?;
+        row.add(settings)
     }
 
     fn get(row: &mut Fields<'_>) -> Result<Self, FileError> {
-        row.convert(|column: String| serde_json::from_str(&column))
+        row.convert(|column: Option<String>| {
+            column.map_or_else(|| Ok(Self::default()), |json| serde_json::from_str(&json))
+        })
     }
 }
 

@@ -33,14 +33,14 @@ pub(in super::super) const FLOOD_BATCHES: Table<FloodBatch> = table!(
 
 pub(super) const GAUGES: Table<Gauge> = table!(
     "gauges", update gaugeid, "",
-    Gauge { id: gaugeid, name: gaugenameid, region_code: instance_region_code, location: geom }
+    Gauge { id: gaugeid, name: gaugenameid, region_code: instance_region_code, location: geom, settings }
 );
 
 pub(super) const READINGS: Table<(Box<str>, Observation)> = table!(
     "gauge_readings",
     replace,
     "ORDER BY gaugeid, observed_at",
-    (gaugeid, Observation { observed_at, level, alert, label })
+    (gaugeid, Observation { observed_at, level, alert, label, reported, quality: (not_stored) })
 );
 
 /// Returns the log of flood states, oldest first.

@@ -9,10 +9,11 @@ use crate::data::folder::FolderWriter;
 use crate::stores::OpenError;
 
 const GAUGES: &str = "
-    SELECT gaugeid, gaugenameid, instance_region_code, ST_AsBinary(location, 'NDR') AS location
+    SELECT gaugeid, gaugenameid, instance_region_code, ST_AsBinary(location, 'NDR') AS location,
+           settings::text AS settings
     FROM gauges ORDER BY gaugeid";
 const READINGS: &str = "
-    SELECT gaugeid, observed_at, level, alert, label FROM gauge_readings ORDER BY gaugeid, observed_at";
+    SELECT gaugeid, observed_at, level, alert, label, reported::text AS reported FROM gauge_readings ORDER BY gaugeid, observed_at";
 const CHANGES: &str = "
     SELECT area_id, changed_at, changed_at AS received_at, state, subject, username
     FROM flood_changes ORDER BY changed_at, area_id";

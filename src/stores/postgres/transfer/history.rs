@@ -12,13 +12,14 @@ use crate::stores::OpenError;
 use crate::stores::import::{GaugeReading, HistoryTarget, RecordStore, RowVisitor};
 
 const GAUGES_OF: &str = "
-    SELECT gaugeid, gaugenameid, instance_region_code, ST_AsBinary(location, 'NDR') AS location
+    SELECT gaugeid, gaugenameid, instance_region_code, ST_AsBinary(location, 'NDR') AS location,
+           settings::text AS settings
     FROM gauges WHERE gaugeid = ANY ($1)";
 const GAUGE_IDS: &str = "SELECT gaugeid FROM gauges";
 const READINGS_OF: &str = "
-    SELECT gaugeid, observed_at, level, alert, label
+    SELECT gaugeid, observed_at, level, alert, label, reported::text AS reported
     FROM unnest($1::text[], $2::timestamptz[]) AS rows (gaugeid, observed_at) CROSS JOIN LATERAL (
-        SELECT level, alert, label FROM gauge_readings known
+        SELECT level, alert, label, reported FROM gauge_readings known
         WHERE (known.gaugeid, known.observed_at) = (rows.gaugeid, rows.observed_at) LIMIT 1
     ) known";
 const CHANGES_OF: &str = "

@@ -1,0 +1,250 @@
+//! The quality of readings, in the terms of QARTOD (U.S. IOOS, Manual for Real-Time Quality Control of Water Level Data).
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{GaugeSettings, Observation};
+
+/// How far a level can be trusted. The numbers are the flags of QARTOD.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Quality {
+    /// 1: every configured test passed.
+    Pass,
+    /// 2: no test is configured.
+    #[default]
+    NotEvaluated,
+    /// 3: shown with its reason, and evidence of a flood.
+    Suspect(Doubt),
+    /// 4: not shown, and no evidence.
+    Fail(Doubt),
+    /// 9: the sender's number for "no value"; not shown, and no evidence.
+    Missing,
+}
+
+/// Why a level is in doubt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Doubt {
+    /// Outside of what the gauge can measure.
+    Range,
+    /// A change faster than the configured one.
+    Spike,
+    /// No change for longer than the configured time.
+    Flat,
+}
+
+impl Quality {
+    /// Returns the flag of QARTOD.
+    #[must_use]
+    pub fn flag(self) -> u8 {
+        match self {
+            Self::Pass => 1,
+            Self::NotEvaluated => 2,
+            Self::Suspect(_) => 3,
+            Self::Fail(_) => 4,
+            Self::Missing => 9,
+        }
+    }
+
+    /// Whether the level may be shown and is evidence.
+    #[must_use]
+    pub fn is_usable(self) -> bool {
+        !matches!(self, Self::Fail(_) | Self::Missing)
+    }
+
+    /// Returns the reason, if the level is in doubt.
+    #[must_use]
+    pub fn reason(self) -> Option<&'static str> {
+        match self {
+            Self::Pass | Self::NotEvaluated => None,
+            Self::Suspect(doubt) | Self::Fail(doubt) => Some(match doubt {
+                Doubt::Range => "range",
+                Doubt::Spike => "spike",
+                Doubt::Flat => "flat",
+            }),
+            Self::Missing => Some("sentinel"),
+        }
+    }
+}
+
+/// The section `gauges` of the configuration: the tests of readings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct QualityRules {
+    /// Numbers that senders use for "no value". **Default: −888, −999, −9999, −99999, −999999, 9999, 99999**
+    pub(crate) sentinels: Vec<f64>,
+    /// The largest change of a level in centimetres per minute. **Default: none, changes are not tested**
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) spike: Option<f64>,
+    /// How many hours a level may stay exactly the same. **Default: none, this is not tested**
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) flat: Option<u32>,
+}
+
+impl Default for QualityRules {
+    fn default() -> Self {
+        let sentinels = vec![-888.0, -999.0, -9_999.0, -99_999.0, -999_999.0, 9_999.0, 99_999.0];
+        Self { sentinels, spike: None, flat: None }
+    }
+}
+
+/// A jump fails only if the level comes back within this many readings.
+const RETURN: usize = 3;
+/// How long before a reading its neighbours can lie, apart from a flat run.
+const NEIGHBOURS: Duration = Duration::from_hours(3);
+
+impl QualityRules {
+    /// How long before a reading others can lie that decide on its quality.
+    #[must_use]
+    pub(crate) fn context(&self) -> Duration {
+        let spike = self.spike.map_or(Duration::ZERO, |_| NEIGHBOURS);
+        spike.max(self.flat_time().unwrap_or_default())
+    }
+
+    fn flat_time(&self) -> Option<Duration> {
+        self.flat.map(|hours| Duration::from_hours(hours.into()))
+    }
+
+    /// Sets the quality of the readings of a gauge, oldest first. Costs O(readings).
+    pub(crate) fn judge(&self, readings: &mut [Observation], settings: &GaugeSettings) {
+        let is_tested = settings.range.is_some() || self.spike.is_some() || self.flat.is_some();
+        let fallback = if is_tested { Quality::Pass } else { Quality::NotEvaluated };
+        let mut good = Vec::new();
+        for (index, reading) in readings.iter_mut().enumerate() {
+            // Senders write sentinels exactly.
+            #[allow(clippy::float_cmp)]
+            let is_sentinel = self.sentinels.iter().any(|sentinel| *sentinel == reading.level);
+            let is_possible = settings.range.is_none_or(|[low, high]| (low..=high).contains(&reading.level));
+            reading.quality = match (is_sentinel, reading.level.is_finite() && is_possible) {
+                (true, _) => Quality::Missing,
+                (false, false) => Quality::Fail(Doubt::Range),
+                (false, true) => {
+                    good.push(index);
+                    fallback
+                }
+            };
+        }
+        if let Some(spike) = self.spike {
+            good = judge_jumps(readings, &good, spike);
+        }
+        if let Some(flat) = self.flat_time() {
+            let lowest = settings.thresholds.map_or(f64::NEG_INFINITY, |thresholds| thresholds.lowest());
+            judge_flat_runs(readings, &good, flat, lowest);
+        }
+    }
+}
+
+/// Marks jumps among the `good` readings: one that the next reading confirms passes, one that comes back within [`RETURN`] readings
+/// fails, and one that is neither yet is suspect. Returns the readings that did not fail.
+fn judge_jumps(readings: &mut [Observation], good: &[usize], spike: f64) -> Vec<usize> {
+    let is_jump = |readings: &[Observation], one: usize, other: usize| {
+        let (one, other) = (&readings[one], &readings[other]);
+        let minutes = other.observed_at.saturating_duration_since(one.observed_at).as_secs_f64() / 60.0;
+        // Two readings within a minute count as a minute apart.
+        (other.level - one.level).abs() > spike * minutes.max(1.0)
+    };
+    let mut kept = Vec::new();
+    let mut at = 0;
+    while at < good.len() {
+        let current = good[at];
+        let Some(&before) = kept.last().filter(|before| is_jump(readings, **before, current)) else {
+            kept.push(current);
+            at += 1;
+            continue;
+        };
+        let later = &good[at + 1..good.len().min(at + 1 + RETURN)];
+        let is_confirmed = later.first().is_some_and(|&next| !is_jump(readings, current, next));
+        let back = later.iter().position(|&next| !is_jump(readings, before, next));
+        match back {
+            _ if is_confirmed => kept.push(current),
+            Some(between) => {
+                for &failed in &good[at..=at + between] {
+                    readings[failed].quality = Quality::Fail(Doubt::Spike);
+                }
+                at += between;
+            }
+            None => {
+                readings[current].quality = Quality::Suspect(Doubt::Spike);
+                kept.push(current);
+            }
+        }
+        at += 1;
+    }
+    kept
+}
+
+/// Marks readings above `lowest` whose level has not changed for longer than `flat`.
+fn judge_flat_runs(readings: &mut [Observation], good: &[usize], flat: Duration, lowest: f64) {
+    let mut run = None;
+    for &index in good {
+        let (at, level) = (readings[index].observed_at, readings[index].level);
+        // A stuck sensor repeats a number exactly.
+        #[allow(clippy::float_cmp)]
+        let since = match run {
+            Some((since, before)) if before == level => since,
+            _ => at,
+        };
+        run = Some((since, level));
+        if at.saturating_duration_since(since) > flat && level > lowest {
+            readings[index].quality = Quality::Suspect(Doubt::Flat);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{AlertLevel, Thresholds, Timestamp};
+
+    fn readings(levels: &[(u64, f64)]) -> Vec<Observation> {
+        let reading = |&(minute, level): &(u64, f64)| {
+            let at = Timestamp::EPOCH.saturating_add(Duration::from_mins(minute));
+            Observation::new(at, level, Some((AlertLevel::Normal, "SIAGA IV".into())), None).unwrap()
+        };
+        levels.iter().map(reading).collect()
+    }
+
+    fn flags(rules: &QualityRules, settings: &GaugeSettings, levels: &[(u64, f64)]) -> Vec<u8> {
+        let mut readings = readings(levels);
+        rules.judge(&mut readings, settings);
+        readings.iter().map(|reading| reading.quality.flag()).collect()
+    }
+
+    #[test]
+    fn sentinels_are_missing_and_impossible_levels_fail() {
+        let levels =
+            [(0, 40.0), (1, -888.0), (2, -999_999.0), (3, -887.9), (4, 1_201.0), (5, f64::NAN), (6, -50.0)];
+        let range = GaugeSettings { range: Some([-50.0, 1_200.0]), ..GaugeSettings::default() };
+        let rules = QualityRules::default();
+        assert_eq!(flags(&rules, &range, &levels), [1, 9, 9, 4, 4, 4, 1]);
+        assert_eq!(flags(&rules, &GaugeSettings::default(), &levels), [2, 9, 9, 2, 2, 4, 2]);
+    }
+
+    #[test]
+    fn a_jump_is_suspect_until_it_comes_back_or_the_next_reading_confirms_it() {
+        let rules = QualityRules { spike: Some(10.0), ..QualityRules::default() };
+        let judge = |levels: &[(u64, f64)]| flags(&rules, &GaugeSettings::default(), levels);
+        // 3 m in 5 minutes.
+        assert_eq!(judge(&[(0, 100.0), (5, 400.0)]), [1, 3]);
+        assert_eq!(judge(&[(0, 100.0), (5, 400.0), (10, 105.0)]), [1, 4, 1], "and back");
+        assert_eq!(judge(&[(0, 100.0), (5, 400.0), (10, 410.0)]), [1, 1, 1], "and staying");
+        assert_eq!(judge(&[(0, 100.0), (5, 400.0), (10, 800.0), (15, 102.0), (20, 103.0)]), [1, 4, 4, 1, 1]);
+        assert_eq!(judge(&[(0, 100.0), (5, 145.0), (10, 190.0)]), [1, 1, 1], "a fast rise is no jump");
+        assert_eq!(judge(&[(0, 100.0), (5, -999.0), (10, 110.0)]), [1, 9, 1], "a sentinel is no neighbour");
+        assert_eq!(judge(&[(0, 100.0), (600, 5_000.0)]), [1, 1], "after ten hours");
+    }
+
+    #[test]
+    fn a_level_without_any_change_is_suspect_unless_the_water_is_low() {
+        let rules = QualityRules { flat: Some(24), ..QualityRules::default() };
+        let flat: Vec<_> = (0..=30).map(|hour| (hour * 60, 800.0)).collect();
+        let judged = flags(&rules, &GaugeSettings::default(), &flat);
+        assert_eq!((&judged[..25], &judged[25..]), (&[1; 25][..], &[3; 6][..]));
+        let thresholds = Thresholds::new([Some(950.0), None, Some(800.0)]).ok();
+        let settings = GaugeSettings { thresholds, ..GaugeSettings::default() };
+        assert_eq!(flags(&rules, &settings, &flat), [1; 31], "at the lowest threshold");
+        let mut moved = flat.clone();
+        moved[20].1 = 800.1;
+        assert_eq!(flags(&rules, &GaugeSettings::default(), &moved), [1; 31]);
+    }
+}
