@@ -57,7 +57,6 @@ pub(crate) async fn undo_batch(
     apply_batch(store, metrics, places.areas(), request).await
 }
 
-/// Returns the client's key and a digest of the request; `None` without an `Idempotency-Key` header.
 fn request_key(key: IdempotencyKey, action: &str, content: Map<String, Value>) -> Option<RequestKey> {
     let request = json!({ action: content }).to_string();
     key.0.map(|id| RequestKey { id, digest: *blake3::hash(request.as_bytes()).as_bytes() })
@@ -160,7 +159,6 @@ fn batch_json(areas: &AreaSet, batch: &FloodBatch) -> Value {
     })
 }
 
-/// Returns the JSON members that identify an area. The names are null if the area no longer exists.
 pub(crate) fn area_members(areas: &AreaSet, id: AreaId) -> Map<String, Value> {
     let area = areas.position(id).map(|position| &areas[position]);
     object_members(json!({

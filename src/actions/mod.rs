@@ -1,5 +1,4 @@
-//! Use cases that routes and pages share. An action receives validated input, and returns an
-//! [`ApiResponse`](crate::rendering::ApiResponse) or a problem.
+//! Use cases that routes and pages share. An action returns an [`ApiResponse`](crate::rendering::ApiResponse) or a problem.
 
 mod flood_batches;
 mod report_visibility;

@@ -224,7 +224,6 @@ fn place_columns() -> [Column; 2] {
     ]
 }
 
-/// Rounds to the nearest point of the grid.
 fn rounded(at: Coord<f64>, step: f64) -> Coord<f64> {
     if step == 0.0 {
         return at;

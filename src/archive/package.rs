@@ -32,7 +32,6 @@ pub(crate) struct Resource {
     pub(crate) mediatype: String,
     pub(crate) bytes: u64,
     pub(crate) hash: String,
-    /// The number of rows or features.
     #[serde(rename = "siaga:rows")]
     pub(crate) rows: u64,
 }
@@ -116,7 +115,6 @@ pub(super) fn describe_file(
     Ok(resource)
 }
 
-/// Returns the Table Schema field descriptor of a column.
 fn field(Column { name, kind, description }: &Column) -> Value {
     let (kind, format) = match kind {
         Kind::Integer => ("integer", "default"),

@@ -12,7 +12,6 @@ use crate::stores::{ModerationQuery, StoreError};
 
 /// How often the server reads the moderation log, to notice moderation by other servers and by commands.
 const INTERVAL: Duration = Duration::from_secs(3);
-/// Maximum number of log entries in one query.
 const PAGE: u32 = 1_000;
 
 #[derive(Debug, Default)]
@@ -98,7 +97,6 @@ impl Archive {
         Ok(())
     }
 
-    /// Deletes the files of a month if the month is withdrawn.
     fn remove(&self, month: Month) {
         let folder = self.month_folder(month);
         let is_withdrawn = Package::read(&folder).is_ok_and(|package| !self.is_public(month, &package));

@@ -23,7 +23,6 @@ const DAY: Duration = Duration::from_hours(24);
 type Failure = Box<dyn Error + Send + Sync>;
 
 impl Archive {
-    /// Returns the background task, which withdraws months and writes months that are due.
     pub(crate) fn task(&self) -> AdHoc {
         let archive = self.clone();
         AdHoc::on_liftoff("Public archive", |rocket| {

@@ -10,7 +10,6 @@ pub(crate) enum Algorithm {
     RS256,
     /// ECDSA on the curve P-256 with SHA-256.
     ES256,
-    /// Ed25519.
     EdDSA,
 }
 

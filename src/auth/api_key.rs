@@ -58,7 +58,6 @@ impl ApiKey {
         (self.per_second.is_some() || self.per_day.is_some()).then_some(quota)
     }
 
-    /// Returns the holder in words, for messages.
     pub(crate) fn holder(&self) -> String {
         format!("the key {:?}", self.name)
     }

@@ -27,7 +27,6 @@ pub struct Grant {
 }
 
 impl fmt::Display for Grant {
-    /// Writes `floods:write in city_name = "JAKARTA SELATAN"`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scopes: Vec<_> = self.scopes.iter().map(|scope| scope.name()).collect();
         write!(f, "{} in ", scopes.join(" "))?;

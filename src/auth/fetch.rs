@@ -26,7 +26,6 @@ pub(super) fn client(authorities: Vec<Certificate>) -> reqwest::Result<Client> {
     builder.tls_certs_merge(authorities).build()
 }
 
-/// Sends a request, and returns the status and the body of its response.
 pub(super) async fn send(request: RequestBuilder) -> Result<(StatusCode, Vec<u8>), FetchError> {
     let mut response = request.header("Accept", "application/json").send().await?;
     let mut body = Vec::new();

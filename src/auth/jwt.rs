@@ -68,7 +68,6 @@ pub(crate) enum ScopeNames {
 }
 
 impl ScopeNames {
-    /// Returns the known scopes; ignores unknown names.
     pub(super) fn scopes(&self) -> Vec<Scope> {
         let names: Vec<&str> = match self {
             Self::Text(names) => names.split(' ').collect(),
@@ -111,7 +110,6 @@ impl Jwt {
         Duration::from_secs(30)
     }
 
-    /// Returns the source of keys: exactly one must be configured, and must fit the algorithm.
     pub(super) fn source(&self) -> Result<KeySource<'_>, InvalidSettings> {
         let public = self.algorithm.public();
         let mismatch = |name, allowed| {

@@ -35,7 +35,6 @@ pub(crate) struct KeyRing {
 pub(super) enum KeyLookup {
     /// The key is accepted unless it has expired.
     Key(Arc<ApiKey>),
-    /// The key is revoked, or overridden by the configuration.
     Unusable(CredentialError),
     Nothing,
 }
@@ -54,7 +53,6 @@ impl KeyRing {
         ring
     }
 
-    /// Replaces the configured keys, which override keys in the ring.
     pub(super) fn set_configured(&self, configured: &[ApiKey]) {
         self.configured.store(Arc::new(configured.iter().map(|key| key.name.clone()).collect()));
     }
@@ -76,7 +74,6 @@ impl KeyRing {
         self.revoked.store(Arc::new(revoked));
     }
 
-    /// Replaces the ended logins: their subjects and numbers.
     pub(crate) fn set_ended_logins(&self, ended: impl IntoIterator<Item = (String, u64)>) {
         let mut by_subject: HashMap<String, u64> = HashMap::new();
         for (subject, number) in ended {
@@ -97,7 +94,6 @@ impl KeyRing {
         self.ended_logins.load().get(subject).is_some_and(|ended| *ended > number)
     }
 
-    /// Returns the names of keys that are not accepted because the configuration has a key with the same name.
     pub(crate) fn overridden(&self) -> Vec<String> {
         let (configured, keys) = (self.configured.load(), self.keys.load());
         let names = keys.values().map(|key| &key.name);
@@ -134,7 +130,6 @@ impl KeyRing {
         mem::take(&mut uses.pending).into_iter().collect()
     }
 
-    /// Puts back uses that could not be stored.
     pub(crate) fn return_uses(&self, taken: Vec<(String, Timestamp)>) {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         for (name, at) in taken {

@@ -28,7 +28,6 @@ pub(super) struct KeySet {
     unknown_key: Notify,
 }
 
-/// The keys of a set for one algorithm.
 #[derive(Debug)]
 pub(super) struct Keys(Vec<(Option<String>, Arc<DecodingKey>)>);
 
@@ -49,7 +48,6 @@ impl KeySet {
         Self { address, algorithm, keys, unknown_key: Notify::new() }
     }
 
-    /// Returns the key with this id; without an id, the only key of the set.
     pub(super) fn choose(&self, kid: Option<&str>) -> Option<Arc<DecodingKey>> {
         let key = self.keys.load().choose(kid);
         if key.is_none() {
@@ -64,8 +62,7 @@ impl KeySet {
         self.refetch(|| async { fetch(client(Vec::new())?.get(self.address.url().clone())).await }).await;
     }
 
-    /// Fetches at the refresh interval. Without keys or after an unknown `kid`, fetches earlier, but waits at least
-    /// [`MIN_REFRESH`].
+    /// Fetches at the refresh interval; without keys or after an unknown `kid` earlier, but not before [`MIN_REFRESH`].
     async fn refetch<F: Future<Output = Result<Vec<u8>, FetchError>>>(&self, fetch: impl Fn() -> F) {
         let mut last: Option<Instant> = None;
         loop {
@@ -75,7 +72,6 @@ impl KeySet {
                 last = Some(now);
             }
             time::sleep(MIN_REFRESH).await;
-            // Without keys, retry at the minimum interval.
             if last.is_some() {
                 let _ = time::timeout(REFRESH.saturating_sub(MIN_REFRESH), self.unknown_key.notified()).await;
             }

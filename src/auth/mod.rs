@@ -46,7 +46,6 @@ use crate::model::Clock;
 /// The beginning of the subject of a person who logged in with OpenID Connect. No key or token has such a subject.
 pub const PERSON_PREFIX: &str = "oidc:";
 
-/// The section `auth` of the configuration.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Settings {
@@ -61,7 +60,6 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Returns who may do what where: each key and each group.
     pub(crate) fn grants(&self) -> impl Iterator<Item = (String, Grant)> {
         let keys = self.api_keys.iter().map(|key| (key.holder(), key.grant()));
         keys.chain(self.oidc.iter().flat_map(OidcSettings::grants))
@@ -144,7 +142,6 @@ impl Authenticator {
         &self.ring
     }
 
-    /// Returns the client of the identity provider at which people log in, if one is configured.
     pub(crate) fn relying_party(&self) -> Option<Arc<RelyingParty>> {
         self.accepted.load().relying_party.clone()
     }

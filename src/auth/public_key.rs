@@ -27,7 +27,6 @@ pub(super) enum InvalidPublicKey {
     NotP256,
     #[error("must be a key of Ed25519")]
     NotEd25519,
-    /// The key set declares another use for the key.
     #[error("is meant for something else")]
     OtherPurpose,
 }
@@ -111,7 +110,6 @@ fn ed25519(bytes: &[u8]) -> Result<DecodingKey, InvalidPublicKey> {
     is_valid.then(|| DecodingKey::from_ed_der(bytes)).ok_or(InvalidPublicKey::NotEd25519)
 }
 
-/// Removes leading zeros, which `ring` rejects.
 fn without_zeros(mut number: &[u8]) -> &[u8] {
     while let [0, rest @ ..] = number {
         number = rest;

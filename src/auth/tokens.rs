@@ -111,7 +111,6 @@ pub(super) fn looks_like_a_token(text: &str) -> bool {
     text.split('.').count() == 3
 }
 
-/// Returns the reason for the log. Errors that are not listed here mean a malformed token.
 fn reason(kind: &ErrorKind) -> CredentialErrorKind {
     match kind {
         ErrorKind::InvalidSignature => CredentialErrorKind::WrongSignature,

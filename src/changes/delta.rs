@@ -3,10 +3,8 @@ use serde::{Serialize, Serializer};
 use super::Cursor;
 use crate::model::{AreaId, FloodState, ReportKey, Timestamp};
 
-/// The changes since a cursor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Delta {
-    /// The cursor for the next request.
     #[serde(serialize_with = "text")]
     pub(crate) cursor: Cursor,
     /// Whether `areas` has all areas with a state. If so, the client discards its other states; otherwise it keeps them.

@@ -98,8 +98,7 @@ impl Follower {
         self.0.confirmed.borrow().1
     }
 
-    /// Returns by how much the newest change is later than the clock, if by more than 10 s. Such a difference means that the
-    /// clocks of the servers differ.
+    /// Returns by how much the newest change is later than the clock, if by more than 10 s: the clocks of the servers differ.
     #[must_use]
     pub(crate) fn clock_skew(&self) -> Option<Duration> {
         self.0.state.borrow().as_ref().and_then(|state| clock_skew(state, self.0.clock.now()))
@@ -119,8 +118,7 @@ impl Follower {
         }
     }
 
-    /// Returns the areas as last read, even while the store is unavailable. Waits until they are first read, so the caller must
-    /// set a timeout.
+    /// Returns the areas as last read, even during an outage. Waits for the first reading, so the caller must set a timeout.
     pub(crate) async fn areas(&self) -> Result<Arc<AreaSet>, StoreError> {
         let mut states = self.states();
         let first = states.wait_for(Option::is_some).await.ok();

@@ -13,7 +13,6 @@ pub(crate) struct FullState {
     pub(crate) cursor: Cursor,
     /// A [`Delta`](super::Delta) with all states.
     pub(crate) json: Vec<u8>,
-    /// Reserves the memory of the JSON.
     #[expect(dead_code, reason = "held until it is dropped")]
     pub(crate) permit: Box<dyn fmt::Debug + Send + Sync>,
 }

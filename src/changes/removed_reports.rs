@@ -5,7 +5,6 @@ use crate::stores::{Revision, Versioned};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RemovedReports {
     reports: Vec<(ReportKey, Revision)>,
-    /// The number of the newest log entry that was read.
     last: u64,
     /// The list is complete for cursors at this revision of reports or later.
     first: Revision,
@@ -47,7 +46,6 @@ impl RemovedReports {
         revision >= self.first
     }
 
-    /// Returns the reports that were removed after a revision.
     pub(crate) fn since(&self, revision: Revision) -> impl Iterator<Item = ReportKey> + '_ {
         self.reports.iter().filter(move |(_, read)| *read > revision).map(|(report, _)| *report)
     }

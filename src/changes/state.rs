@@ -60,7 +60,6 @@ struct AreaVersion {
     read: Revision,
 }
 
-/// The data read at one revision of floods.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Snapshot<'a> {
     pub(crate) cursor: Cursor,
@@ -129,7 +128,6 @@ impl State {
         &self.areas
     }
 
-    /// Returns each area's position in the set, and its status.
     pub(crate) fn statuses(&self) -> impl Iterator<Item = (usize, FloodStatus)> {
         self.versions.iter().map(|version| version.status).enumerate()
     }
@@ -155,8 +153,7 @@ impl State {
         self.last_changed
     }
 
-    /// Whether a cursor of the same epoch has a later revision than this state: another server has read more, or the database has
-    /// lost changes.
+    /// Whether a cursor of the same epoch has a later revision: another server has read more, or the database has lost changes.
     #[must_use]
     pub(crate) fn is_behind(&self, cursor: Cursor) -> bool {
         let is_older = |(own, theirs): (&Revision, Revision)| *own < theirs;
@@ -240,8 +237,7 @@ impl State {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the full state if `since` is not valid, and otherwise the changes since then. Their cursor is never older than
-    /// `since`.
+    /// Returns the full state if `since` is not valid, otherwise the changes since then, with a cursor at or after `since`.
     fn delta(&self, since: Option<Cursor>, query: &FloodQuery) -> Delta {
         let revisions = self.cursor.revisions();
         let Some(since) = self.valid_cursor(since) else {

@@ -70,8 +70,7 @@ impl Provider for DatabaseUrl {
     }
 }
 
-/// Checks that the file named by the environment variable `ROCKET_CONFIG` exists. Otherwise the service would silently use
-/// defaults.
+/// Checks that the file in `ROCKET_CONFIG` exists. Otherwise the service would silently use defaults.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NamedFile;
 
@@ -89,13 +88,11 @@ impl NamedFile {
         Env::var_or(Self::VARIABLE, local)
     }
 
-    /// Whether the configuration file is [`INSTALLED`](Self::INSTALLED).
     pub(crate) fn is_installed() -> bool {
         find_upwards(&Self::path()).is_some_and(|path| path == Path::new(Self::INSTALLED))
     }
 }
 
-/// Searches for a file in the working directory and the directories above it, and returns its path.
 fn find_upwards(path: &str) -> Option<PathBuf> {
     let current = env::current_dir().unwrap_or_default();
     current.ancestors().map(|folder| folder.join(path)).find(|path| path.is_file())
@@ -116,7 +113,6 @@ impl Provider for NamedFile {
     }
 }
 
-/// Inserts a value at a path with dots. Creates missing tables, and replaces a value where a table is needed.
 fn insert_at(dict: &mut Dict, path: &str, value: Value) {
     let Some((first, rest)) = path.split_once('.') else {
         dict.insert(path.to_owned(), value);

@@ -184,7 +184,6 @@ impl Default for Config {
     }
 }
 
-/// Returns the file of the first value that comes from a file, at any depth.
 fn source_file(figment: &Figment, value: &Value) -> Option<PathBuf> {
     match value {
         Value::Dict(_, dict) => dict.values().find_map(|value| source_file(figment, value)),
@@ -265,7 +264,6 @@ impl Config {
         configured.or_else(|| (self.store == "memory").then(in_dataset).filter(|file| file.is_file()))
     }
 
-    /// Returns the public address of the desk.
     pub(crate) fn desk_url(&self) -> String {
         format!("{}/desk", self.base_url.origin())
     }
@@ -275,7 +273,6 @@ impl Config {
         format!("{}/login/callback", self.desk_url())
     }
 
-    /// Sets the defaults that depend on the country and the site.
     fn apply_country(&mut self, figment: &Figment) {
         let is_set = |key: &str| figment.contains(&format!("{}.{key}", Self::KEY));
         let country = self.country.data();

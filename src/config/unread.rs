@@ -65,7 +65,6 @@ fn is_read(figment: &Figment, profile: &Profile) -> bool {
     profile == figment.profile() || PROFILES.contains(profile)
 }
 
-/// Returns the file or other source of the value, in parentheses.
 fn location_of(figment: &Figment, value: &Value) -> String {
     let metadata = figment.get_metadata(value.tag());
     metadata.map_or_else(String::new, |metadata| match &metadata.source {

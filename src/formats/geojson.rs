@@ -58,7 +58,6 @@ impl GeoJson {
         Ok(())
     }
 
-    /// Writes features of areas. Caches the text of each area for later calls.
     fn write_areas(
         &self,
         set: &Arc<AreaSet>,

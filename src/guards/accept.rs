@@ -61,7 +61,6 @@ impl Accept {
     }
 }
 
-/// Splits a line at the commas outside of quotes.
 fn ranges(line: &str) -> impl Iterator<Item = &str> {
     let (mut quoted, mut escaped) = (false, false);
     line.split(move |c| {
@@ -75,7 +74,6 @@ fn ranges(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Parses a range such as `text/*;q=0.5`. The default weight is 1.
 fn range(text: &str) -> Option<(MediaType, u16)> {
     let range = MediaType::from_str(text.trim()).ok()?;
     let weight = range.param("q").map_or(Some(1000), thousandths)?;

@@ -72,7 +72,6 @@ impl Part for FloodAreaFilter {
 /// The city codes that every installation accepts, whatever its configuration.
 const CITIES: [&str; 3] = ["bdg", "jbd", "sby"];
 
-/// Reads the parameters for floods. Accepts a known city even if it has no areas, and rejects other cities.
 async fn flood_selector(request: &Request<'_>) -> Result<AreaSelector, Problem> {
     let (config, query) = (managed::<Config>(request)?, Query::for_request(request));
     let configured = config.areas.selectable(LayerKind::Floods);
@@ -134,7 +133,6 @@ async fn area_selector(request: &Request<'_>, kind: LayerKind) -> Result<AreaSel
     }
 }
 
-/// Adds the cities in the data to the configured ones.
 fn with_cities(configured: &SelectableCodes, areas: Option<&AreaSet>) -> SelectableCodes {
     let mut selectable = configured.clone();
     let codes = areas.into_iter().flat_map(AreaSet::codes);

@@ -27,7 +27,6 @@ pub(crate) struct CardUser<P> {
     permission: PhantomData<P>,
 }
 
-/// A caller without a credential, who knows the identifier of a card.
 struct Anonymous {
     /// `None` if the request came without a connection.
     address: Option<IpAddr>,

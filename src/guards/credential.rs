@@ -17,7 +17,6 @@ pub struct Authorized<P> {
     permission: PhantomData<P>,
 }
 
-/// A caller with any valid credential.
 #[derive(Clone, Debug)]
 pub(crate) struct Authenticated(pub Credential);
 

@@ -58,7 +58,6 @@ fn entry_format(formats: &FormatRegistry) -> Option<Arc<dyn Format>> {
     formats.for_kind(LayerKind::Floods).find_map(|format| format.entry_format())
 }
 
-/// Returns `None` if a parameter of the entry is absent, if the query chooses a format, or if no enabled format has entries.
 fn requested_entry(query: Query<'_>, formats: &FormatRegistry) -> Result<Option<FeedEntry>, Problem> {
     if query.get("format")?.is_some() || query.get("geoformat")?.is_some() {
         return Ok(None);

@@ -7,7 +7,6 @@ use url::Url;
 use super::managed;
 use crate::config::Config;
 
-/// The site from which a form was sent, as the browser reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FormSite {
     /// A page of this service, according to `Sec-Fetch-Site`, which scripts cannot set.

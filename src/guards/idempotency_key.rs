@@ -33,7 +33,6 @@ fn invalid() -> Problem {
     Problem::invalid(Source::Headers, NAME, "must be one UUID, such as 0b0e7a4c-53ab-4b49-9f7c-1f6dd7a0f1d2")
 }
 
-/// Parses a UUID with dashes, optionally in quotation marks.
 fn uuid(text: &str) -> Option<u128> {
     let text = text.trim();
     let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);

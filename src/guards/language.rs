@@ -15,7 +15,6 @@ use crate::openapi::{Interface, Operation, Parameter, Part};
 pub(crate) struct Language(Arc<Translations>);
 
 impl Language {
-    /// Returns the code (BCP 47).
     #[must_use]
     pub(crate) fn code(&self) -> &str {
         self.0.code()
@@ -25,7 +24,6 @@ impl Language {
         &self.0
     }
 
-    /// Returns the country's language for a tag that a phone or a network sends.
     pub(crate) fn from_tag(tag: &str, config: &Config) -> Option<Self> {
         config.country.data().language(tag).map(|texts| Self(Arc::clone(texts)))
     }

@@ -90,7 +90,6 @@ impl QueryParameter for MinimumState {
 pub struct TimePeriod(pub Duration);
 
 impl TimePeriod {
-    /// One week.
     const MAX_SECONDS: u64 = 604_800;
     /// The default.
     pub const DEFAULT: Duration = Duration::from_hours(1);

@@ -18,14 +18,12 @@ pub(crate) struct RevisionParam {
 }
 
 impl RevisionParam {
-    /// Returns the address of a version of the response.
     #[must_use]
     pub(crate) fn address(&self, revision: &str) -> String {
         let next = if self.address.contains('?') { '&' } else { '?' };
         format!("{}{next}{NAME}={revision}", self.address)
     }
 
-    /// Reads the parameter. Omits it and unknown parameters from the address; a parameter with an escaped name counts as known.
     fn read(request: &Request<'_>) -> Result<Self, Problem> {
         let requested = Query::for_request(request).get(NAME)?.map(String::from);
         let query = request.uri().query().map_or("", |query| query.as_str());

@@ -124,7 +124,6 @@ impl AreaRule {
     }
 }
 
-/// Compares without the difference of upper and lower case.
 fn is_same_name(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other) || !one.is_ascii() && one.to_lowercase() == other.to_lowercase()
 }
@@ -200,7 +199,6 @@ impl From<AreaRule> for Keys {
 }
 
 impl fmt::Display for AreaRule {
-    /// Writes `city_name = "JAKARTA SELATAN" or "DEPOK", province = "ID-JK"`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let given =
             Self::KEYS.into_iter().zip(self.values()).filter_map(|(key, values)| Some((key, values?)));

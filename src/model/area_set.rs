@@ -40,7 +40,6 @@ impl AreaSet {
         }
     }
 
-    /// Creates a set of areas that are already sorted by identifier, and computes their bounding boxes.
     fn from_sorted(areas: Vec<Area>) -> Self {
         let bounds: Vec<_> = areas.iter().map(|area| area.geometry().bounds()).collect();
         let labels = areas.iter().map(|_| OnceLock::new()).collect();

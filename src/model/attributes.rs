@@ -5,8 +5,7 @@ use serde_json::value::RawValue;
 
 use super::{TEXT_OR_WHOLE, whole_number};
 
-/// Further properties of an area from a data set: a JSON object with at least one member. Keeps the original text, but removes
-/// whitespace between tokens.
+/// Further properties of an area: a JSON object with at least one member. Keeps the text without whitespace between tokens.
 #[derive(Clone)]
 pub struct Attributes(Box<RawValue>);
 
@@ -32,7 +31,6 @@ impl Attributes {
         district_id(self.district()?)
     }
 
-    /// Returns the JSON text of the member `district_id`; `None` if it is absent or null.
     fn district(&self) -> Option<&str> {
         #[derive(Deserialize)]
         struct Members<'a> {

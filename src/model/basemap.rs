@@ -52,7 +52,6 @@ impl BasemapKind {
         }
     }
 
-    /// Returns the type of shape that all features of this kind have.
     pub(crate) fn shape_type(self) -> BasemapShapeType {
         match self {
             Self::Water | Self::Park => BasemapShapeType::Areas,

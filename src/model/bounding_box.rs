@@ -127,7 +127,6 @@ impl BoundingBox {
         [self.west, self.south, self.east, self.north]
     }
 
-    /// Returns the box in degrees, enlarged by `SLACK` on each side.
     fn rect(&self) -> Rect<f64> {
         let corner = |x: i32, y: i32, slack: f64| Coord {
             x: f64::from(x) / UNITS + slack,

@@ -27,8 +27,7 @@ pub enum DisasterType {
     Other(OtherDisaster),
 }
 
-/// The name of a disaster type defined by the installation: 1 to 24 lower-case letters, digits, `_` and `-`. Stored inline, so
-/// that [`DisasterType`] is `Copy`.
+/// The name of a custom disaster type: 1 to 24 lower-case letters, digits, `_`, `-`. Inline, as [`DisasterType`] is `Copy`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OtherDisaster {
     /// Padded with zeros, which no name contains.

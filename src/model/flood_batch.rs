@@ -188,7 +188,6 @@ pub enum BatchOutcome {
     OtherRequest,
 }
 
-/// The stored data that a batch request depends on, read under the write lock.
 #[derive(Debug, Default)]
 pub(crate) struct BatchContext {
     pub(crate) newest_batch: Option<BatchNumber>,

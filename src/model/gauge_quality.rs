@@ -67,7 +67,6 @@ impl Quality {
     }
 }
 
-/// The section `gauges` of the configuration: the tests of readings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct QualityRules {

@@ -64,7 +64,6 @@ impl<'a> Geometry<'a> {
     }
 }
 
-/// Returns the smallest rectangle that contains both rectangles.
 pub(crate) fn union_rect(a: Rect<f64>, b: Rect<f64>) -> Rect<f64> {
     let (low, high) = (a.min(), a.max());
     Rect::new(

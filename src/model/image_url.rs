@@ -37,7 +37,6 @@ pub fn is_photo_name(text: &str) -> bool {
     !card.is_empty() && card.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_=".contains(&byte))
 }
 
-/// The characters to escape: all except ASCII letters, digits, `-` and `_`.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
 /// Returns the part of a file name that identifies a card: its identifier, with `=` and two hexadecimal digits for each byte

@@ -123,8 +123,7 @@ impl Course {
 }
 
 impl Infrastructure {
-    /// Sorts pieces by kind and name, and sets missing identifiers. If several pieces have the same identifier, all but the first
-    /// get a suffix: `-2`, `-3` and so on. Idempotent.
+    /// Sorts pieces by kind and name, and sets missing identifiers. Repeated ones get a suffix: `-2`, `-3`. Idempotent.
     pub(crate) fn identify(pieces: &mut [Self]) {
         pieces.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
         let mut taken = HashSet::new();

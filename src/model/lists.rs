@@ -8,7 +8,6 @@ pub(crate) fn array<T>(
     out.push(b']');
 }
 
-/// Appends the items, separated by commas. Calls `item` to append each item.
 pub(crate) fn separated<T>(
     items: impl IntoIterator<Item = T>,
     out: &mut Vec<u8>,

@@ -161,7 +161,6 @@ impl Places {
         })
     }
 
-    /// Returns the boundaries of all cities, or only of the city with this identifier, if it exists.
     #[must_use]
     pub(crate) fn city_layer(&self, id: Option<&str>) -> AreaLayer {
         let selected = self.city_outlines().iter().filter(|city| id.is_none_or(|id| id == city.id));

@@ -4,8 +4,7 @@ use strsim::osa_distance;
 /// Describes valid names of users, networks and gauges, for error texts.
 pub const NAME: &str = "a text of 1 to 255 characters without control characters";
 
-/// Returns whether a text matches [`NAME`]. Counts bidirectional controls as control characters, because they can make a name
-/// look like another name.
+/// Returns whether a text matches [`NAME`]. Bidirectional controls count as control characters: they can disguise a name.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     let is_control =
@@ -94,8 +93,7 @@ pub(crate) fn place_name(parent: &str, name: &str, id: &str) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the error text for an unknown key: the allowed keys, and a suggestion if at most a third of the letters differ (extra,
-/// missing, wrong or swapped).
+/// Returns the error text for an unknown key: the allowed keys, and a suggestion if at most a third of the letters differ.
 pub(crate) fn unknown_key(key: &str, allowed: &[&str]) -> String {
     let distance = |known: &&&str| osa_distance(&key.to_ascii_lowercase(), known);
     let closest = allowed.iter().min_by_key(distance).filter(|known| 3 * distance(known) <= key.len());

@@ -6,8 +6,7 @@ use serde::Serialize;
 
 use super::{Report, Timestamp};
 
-/// A pseudonym for the sender of reports that wait for review: 64 bits of a keyed hash of the network address. Many people can
-/// share an address.
+/// A pseudonym for the sender of waiting reports: 64 bits of a keyed hash of the network address, which people can share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SenderHash(u64);
 

@@ -104,8 +104,7 @@ impl Described {
         })
     }
 
-    /// Describes the route as rejecting unknown parameters. Other public GET routes ignore them, and list them in
-    /// `Siaga-Ignored`.
+    /// Makes the route reject unknown parameters. Other public GET routes list them in `Siaga-Ignored`.
     #[must_use]
     pub(crate) fn strict_parameters(self) -> Self {
         let strict = Self { is_strict: true, ..self };

@@ -36,7 +36,6 @@ pub(super) struct ArchiveList {
     vary: Header<'static>,
 }
 
-/// Responds with the list of files, as a page or as JSON.
 #[get("/archive")]
 pub(super) async fn list_archive(
     _caller: Caller,
@@ -82,7 +81,6 @@ pub(super) async fn find_archive_file(
     find(archive.inner().as_ref(), None, file).await
 }
 
-/// Finds a file of the archive. Fails with 404 if there is no archive or no such file.
 async fn find(archive: Option<&Archive>, month: Option<&str>, name: &str) -> Result<Download, Problem> {
     let file = match archive {
         Some(archive) => archive.file(month, name).await?,

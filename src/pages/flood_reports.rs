@@ -7,7 +7,6 @@ use rocket::tokio::sync::Mutex;
 use crate::model::{AreaId, AreaSelector, DisasterType, Timestamp, flood_depth};
 use crate::stores::{ReportQuery, Resource, Revision, Store, StoreError, Window};
 
-/// A report of a flood.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct FloodReport {
     pub(crate) at: Timestamp,

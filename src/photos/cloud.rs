@@ -103,7 +103,6 @@ fn invalid_url(error: Error) -> ConfigError {
     ConfigError::new(KEY, OneLine(error))
 }
 
-/// Displays a text without line breaks.
 struct OneLine<T>(T);
 
 impl<T: Display> Display for OneLine<T> {

@@ -27,10 +27,8 @@ pub(crate) enum ImageError {
     TooSlow,
     #[error("two uploads to this address are in progress")]
     Busy,
-    /// The client has reached its limit of concurrent uploads.
     #[error("too many uploads of this client are in progress: at most a quarter of siaga.images.max_uploads")]
     ClientBusy,
-    /// The server has reached its limit of concurrent uploads.
     #[error("as many uploads are in progress as siaga.images.max_uploads allows")]
     Full,
     #[error("the upload did not arrive whole")]
@@ -50,7 +48,6 @@ pub(crate) enum InvalidAddress {
     WrongSignature,
     #[error("expired signed address")]
     Expired,
-    /// An upload for the card was received before.
     #[error("used signed address")]
     Used,
 }

@@ -30,7 +30,6 @@ pub(super) struct Finder<'i> {
     images: &'i CardImages,
     started_at: Timestamp,
     last_search: Option<Instant>,
-    /// Whether the current failure was logged.
     failing: bool,
     /// The uploads of the last search, and when the store was last queried about each.
     seen: HashMap<String, (ObjectMeta, Instant)>,

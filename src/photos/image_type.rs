@@ -1,6 +1,5 @@
 use std::fmt;
 
-/// A type of image that can be uploaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ImageType {
     Jpeg,

@@ -48,7 +48,6 @@ pub(crate) const UPLOAD_LIFETIME: Duration = Duration::from_mins(15);
 /// Uploads are retained for at least this long.
 const MIN_RETENTION: Duration = Duration::from_hours(24);
 
-/// Time limit of the readiness check.
 const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(crate) struct CardImages {
@@ -70,7 +69,6 @@ pub(crate) struct CardImages {
     received: Notify,
     slots: ConcurrencyLimiter<Upload>,
     client_slots: ConcurrencyLimiter<Client>,
-    /// The maximum number of concurrent uploads of one client.
     per_client: u32,
 }
 
@@ -86,8 +84,7 @@ pub(crate) struct UploadTarget {
     /// The address, which accepts one `PUT` of an image of the requested type within [`UPLOAD_LIFETIME`].
     pub(crate) signed_request: String,
     pub(crate) url: String,
-    /// The `Content-Type` that the storage requires. `None` if this service receives the upload: it accepts all names of the
-    /// type.
+    /// The `Content-Type` that the storage requires. `None` if this service receives the upload, with any name of the type.
     pub(crate) content_type: Option<&'static str>,
 }
 
@@ -142,8 +139,7 @@ impl CardImages {
         Check::run("images", "the storage of images cannot be reached or written to", check).await.optional()
     }
 
-    /// Records that the image of a card is expected, and returns where to upload it. With `early`, the card may have no report
-    /// yet.
+    /// Records that a card's image is expected, and returns where to upload it. With `early`, the report may be missing.
     pub(crate) async fn expect_upload(
         &self,
         card: &CardId,

@@ -22,7 +22,6 @@ impl UploadPermit {
         names::upload(&self.upload, self.image_type.extension())
     }
 
-    /// Parses the name and the expiry of an address.
     pub(super) fn parse(name: &str, expires: &str) -> Option<Self> {
         let (upload, extension) = names::parse_upload(name)?;
         let image_type = ImageType::from_extension(extension)?;

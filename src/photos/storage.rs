@@ -73,7 +73,6 @@ impl Storage {
         }
     }
 
-    /// Returns a storage that does not sign addresses.
     fn local(objects: impl ObjectStore, root: Path) -> Self {
         Self {
             objects: Arc::new(objects),
@@ -203,7 +202,6 @@ impl Storage {
         self.delete(&self.hidden(name)).await
     }
 
-    /// Deletes the uploads whose names match.
     pub(super) async fn delete_uploads(
         &self,
         matches: impl Fn(&str) -> bool,

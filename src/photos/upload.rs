@@ -25,7 +25,6 @@ const MAX_AVERAGING: Duration = Duration::from_mins(1);
 #[derive(Debug)]
 pub(crate) struct AdmittedUpload {
     permit: UploadPermit,
-    /// The length in the headers of the upload.
     length: Option<u64>,
     _slot: ConcurrencyPermit<Upload>,
     _client_slot: Option<ConcurrencyPermit<Client>>,

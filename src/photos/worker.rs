@@ -79,7 +79,6 @@ impl Worker {
         join3(join_all(workers), Finder::new(&self.images).run(), self.images.move_photos()).await;
     }
 
-    /// Processes waiting uploads one after another, forever.
     async fn process_uploads(&self) {
         loop {
             match self.images.store.take_upload(LEASE).await {
@@ -148,7 +147,6 @@ impl Worker {
         Ok(())
     }
 
-    /// Reads the upload and its metadata. Fails permanently if the file is too large.
     async fn read(&self, object: &str) -> Result<(Vec<u8>, ObjectMeta), Failure> {
         let object = self.images.storage.read_upload(object).await?;
         let meta = object.meta.clone();
@@ -159,7 +157,6 @@ impl Worker {
         Ok((object.bytes().await.map_err(ImageError::from)?.into(), meta))
     }
 
-    /// Renews the lease periodically, forever.
     async fn renew_lease(&self, taken: &TakenUpload) {
         loop {
             time::sleep(LEASE_RENEWAL).await;

@@ -140,7 +140,6 @@ fn remove_erased(copies: &Path, cards: &HashSet<CardId>) -> Result<(), Failure> 
     Ok(sync(copies)?)
 }
 
-/// Flushes the entries of a folder to the disk.
 fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }

@@ -18,7 +18,6 @@ pub(super) enum LoginsCommand {
     },
 }
 
-/// Returns the subject with its prefix.
 fn subject(text: &str) -> Result<String, &'static str> {
     let sub = text.strip_prefix(PERSON_PREFIX).unwrap_or(text);
     let subject = format!("{PERSON_PREFIX}{sub}");

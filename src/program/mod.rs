@@ -1,5 +1,4 @@
-//! The command line: runs the service and the commands for operators. Used by the program `siaga`, and by programs that build
-//! their own service.
+//! The command line: the service and the commands for operators, for `siaga` and for programs that build their own service.
 
 mod backup;
 mod check;

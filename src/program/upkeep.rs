@@ -71,7 +71,6 @@ async fn skip_imported(builder: &Builder, imported: &ImportSummary) -> Result<()
     Ok(skipped?)
 }
 
-/// Summarises an import: rows, skipped rows, and notes.
 fn summary(imported: &ImportSummary, folder: &Folder, took: Duration) -> String {
     let counts_line = |name: &str, rows: &RowCounts| {
         let (RowCounts { read, added, replaced }, skipped) = (rows, rows.skipped());
@@ -112,7 +111,6 @@ pub(super) async fn export(builder: &Builder, folder: PathBuf) -> Result<(), Fai
     Ok(writeln!(io::stdout(), "All stored data is in {}.", folder.display())?)
 }
 
-/// Writes the public archive up to now.
 pub(super) async fn publish(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
     let config = builder.checked_without_templates()?;
     let store = builder.open_any().await?;

@@ -87,7 +87,6 @@ async fn execute(store: &dyn Store, config: &Config, command: WebhooksCommand) -
     Ok(())
 }
 
-/// Sends an example event. Fails unless the receiver accepts it.
 async fn send_example(config: &Config, name: &str) -> Result<(), Failure> {
     let outcome = send_test(name, find(config, name)?, config, SystemClock.now()).await?;
     match outcome {

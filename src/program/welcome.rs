@@ -100,7 +100,6 @@ impl Welcome {
     }
 }
 
-/// Returns the startup warnings that follow from the configuration alone.
 pub(super) fn startup_warnings(
     builder: &Builder,
     config: &Config,
@@ -112,7 +111,6 @@ pub(super) fn startup_warnings(
     Ok(warnings(config, address, builder.needs_temporary_key(config)?, &no_contents, &unset))
 }
 
-/// Returns the keys that identify the operator and are not set.
 fn unset(formats: &FormatRegistry, figment: &Figment) -> Vec<&'static str> {
     let alerts = formats.for_kind(LayerKind::Floods).any(|format| format.name() == "cap");
     let alerts = SENDER_KEYS.into_iter().filter(|_| alerts);

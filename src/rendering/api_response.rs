@@ -33,12 +33,10 @@ pub struct ApiResponse {
     content: Option<Arc<Content>>,
     memory: Option<Arc<Memory>>,
     cache_control: CacheControl,
-    /// Whether the response came from the cache.
     was_ready: bool,
     stale: Option<Staleness>,
     /// How current the data is; `None` if the body has no data of the store.
     data: Option<DataState>,
-    /// Whether the service has no area in the requested city.
     is_uncovered: bool,
     /// Whether the oldest items of the list are missing, because a list has a limit.
     is_truncated: bool,
@@ -108,7 +106,6 @@ impl ApiResponse {
         }
     }
 
-    /// Allows reuse for a day if the client requested this version of the data.
     pub(crate) fn with_version(self, version: &str, known: &RevisionParam) -> Self {
         let is_known = known.requested.as_deref() == Some(version);
         Self { cache_control: if is_known { CacheControl::Versioned } else { self.cache_control }, ..self }

@@ -39,7 +39,6 @@ impl ResponseCache {
         timeout(self.renderer.timeout, self.areas()).await.ok()??.around(selector)
     }
 
-    /// Returns the bounds of the selected infrastructure; `None` if there is none, or if the store does not respond in time.
     async fn infrastructure_bounds(
         &self,
         selector: &AreaSelector,

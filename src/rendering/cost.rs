@@ -79,7 +79,6 @@ pub(super) fn report_list(count: u64) -> u64 {
     count * REPORT
 }
 
-/// Returns the cost of reports that were read, with their texts, which can be long.
 pub(super) fn layer_text(layer: &Layer) -> u64 {
     let Layer::Reports(reports) = layer else { return 0 };
     let text_length = |report: &Report| {
@@ -113,7 +112,6 @@ pub(super) async fn history(query: &HistoryQuery, store: &dyn Store) -> Result<u
     Ok(entries * ENTRY + empty_history_cost(query, store).await?)
 }
 
-/// Estimates the cost of a period without log entries.
 pub(super) async fn empty_history_cost(query: &HistoryQuery, store: &dyn Store) -> Result<u64, Problem> {
     let areas = store.places().await?.value.areas().count(&query.selector) as u64;
     Ok(areas * ENTRY + hours(Window::Within(query.period)) * HOUR)

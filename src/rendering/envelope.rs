@@ -44,12 +44,10 @@ impl Coverage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Supplement {
     NotCovered(Coverage),
-    /// The list has only its newest items.
     Truncated,
 }
 
 impl Supplement {
-    /// Adds the member `coverage` or `truncated` to a JSON object.
     pub(super) fn add_to(&self, object: &mut Vec<u8>) -> Result<(), Problem> {
         if object.pop_if(|last| *last == b'}').is_some() {
             match self {

@@ -36,7 +36,6 @@ pub struct ItemsQuery {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ItemSelector {
-    /// The feature with this identifier.
     One(String),
     /// A page of the selected features, and the parameters of its address without the cursor.
     Page(Selection, String),
@@ -87,7 +86,6 @@ impl ItemsQuery {
     }
 }
 
-/// Returns the address of a page, with `offset` only if it is not 0.
 fn page_address(collection: &str, parameters: &str, cursor: Option<String>, offset: usize) -> String {
     let offset = Some(offset).filter(|offset| *offset > 0).map(|offset| offset.to_string());
     let further = [("offset", offset), ("cursor", cursor)];
@@ -276,7 +274,6 @@ impl Renderer {
         }))
     }
 
-    /// Returns all gauges, each with its selected readings, if any.
     async fn gauges_with_readings(&self, query: &GaugeQuery) -> Result<Versioned<Layer>, Problem> {
         // Read before the readings, so that the readings are at least as new as this revision.
         let stored = self.store.all_gauges().await?;
@@ -339,7 +336,6 @@ impl Renderer {
         Ok(Versioned::new(revision, items).within(Validity::Between { from: now, until }))
     }
 
-    /// Returns a report. Fails with 404 if the report is unknown or not listed.
     async fn report(&self, id: &str) -> Result<Versioned<Items>, Problem> {
         let missing = || not_found(Collection::Reports, id);
         let key: ReportKey = id.parse().map_err(|_| missing())?;

@@ -18,11 +18,8 @@ type LayerEntry = Mutex<Option<(Timestamp, Versioned<Layer>)>>;
 const MINUTE: Duration = Duration::from_mins(1);
 
 impl LayerCache {
-    /// Returns the cached layer if it has this revision, and is of this minute or valid. Otherwise reads it, once for all
-    /// callers.
-    ///
-    /// Changes that depend only on time, such as new alerts, appear within a minute. If `read` fails, the next caller tries
-    /// again.
+    /// Returns the cached layer if it has this revision, and is of this minute or valid: new alerts, which depend only on time,
+    /// appear within a minute. Otherwise reads it, once for all callers; after an error, the next caller tries again.
     pub(super) async fn get<E>(
         &self,
         collection: Collection,

@@ -67,7 +67,6 @@ pub(crate) struct Permit {
 #[derive(Debug)]
 pub(crate) struct Memory(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit);
 
-/// Too many renderings wait for a permit, or a rendering needs more memory than is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("too many renderings wait for memory or a core")]
 pub(crate) struct Busy;

@@ -35,7 +35,6 @@ pub(crate) struct Renderer {
     /// The maximum number of items of a list of reports or readings.
     pub(crate) max_features: u64,
     pub(crate) clock: Arc<dyn Clock>,
-    /// The time zone of times in texts.
     pub(crate) time_zone: Tz,
     pub(crate) base_url: Arc<str>,
     /// The address of photos, without a trailing slash.
@@ -229,7 +228,6 @@ impl Renderer {
         Ok(coverage.map(Supplement::NotCovered))
     }
 
-    /// Reads the data of a response and renders it, without the cache.
     async fn run(
         &self,
         key: &ResponseKey,
@@ -268,7 +266,6 @@ impl Renderer {
         }
     }
 
-    /// Encodes a layer, within the JSON envelope if the format is JSON.
     async fn encode(
         &self,
         layer: Versioned<Layer>,

@@ -68,7 +68,6 @@ impl ResponseKey {
             || matches!(self, Self::Layer(LayerQuery::Alerts(AlertQuery::InForce(query), _), _) if is_part(query))
     }
 
-    /// Returns the format; `None` for keys without a format.
     fn format(&self) -> Option<&dyn Format> {
         match self {
             Self::Layer(_, format) | Self::Within(_, _, format) => Some(&**format),
@@ -91,7 +90,6 @@ impl ResponseKey {
         }
     }
 
-    /// Returns the name of the resource in metrics.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Layer(query, _) | Self::Within(_, query, _) => query.kind().name(),
@@ -106,12 +104,10 @@ impl ResponseKey {
         }
     }
 
-    /// Returns the name of the format in metrics.
     pub(super) fn format_name(&self) -> &str {
         self.format().map_or("json", Format::name)
     }
 
-    /// Returns the lifetime of the response; `None` if it does not expire.
     pub(super) fn expires_after(&self) -> Option<Duration> {
         self.format().and_then(Format::expires_after)
     }

@@ -211,8 +211,7 @@ async fn has_token(user: &CardUser<CardsRead>, card: &Card, images: &CardImages)
     }
 }
 
-/// Accepts the confirmation that some clients send after an upload. Changes nothing, because the service knows the address
-/// already.
+/// Accepts the confirmation that some clients send after an upload. Changes nothing: the service knows the address already.
 #[patch("/cards/<id>", data = "<body>")]
 pub(super) async fn confirm_image(
     user: CardUser<CardsWrite>,

@@ -42,7 +42,6 @@ pub struct Siaga {
     pub(crate) key: Option<Secret>,
     /// Resolves if the store fails permanently.
     pub failure: Option<BoxFuture<'static, OpenError>>,
-    /// Reloads the configuration.
     pub(crate) reloading: Reloader,
     pub(crate) draining: Draining,
     pub(crate) stored_keys: StoredKeys,

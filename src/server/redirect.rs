@@ -63,7 +63,6 @@ impl Redirect {
     }
 }
 
-/// Responds to one request and closes the connection.
 async fn respond(connection: TcpStream, origin: &str) -> hyper::Result<()> {
     let service = service_fn(async |request: hyper::Request<_>| {
         Ok::<_, Infallible>(redirect_to(origin, request.uri()))
@@ -77,7 +76,6 @@ async fn respond(connection: TcpStream, origin: &str) -> hyper::Result<()> {
         .await
 }
 
-/// Returns a permanent redirect to the same path and query at `origin`.
 fn redirect_to(origin: &str, address: &Uri) -> Response<String> {
     let target = address.path_and_query().map_or("/", PathAndQuery::as_str);
     // `OPTIONS *` has no path.

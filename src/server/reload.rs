@@ -158,7 +158,6 @@ fn configured_values(figment: &Figment) -> Result<BTreeMap<String, Value>, Confi
     Ok(values)
 }
 
-/// Adds the values of all tables by their paths with dots.
 fn collect(dict: &Dict, path: &str, values: &mut BTreeMap<String, Value>) {
     for (key, value) in dict {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };

@@ -2,9 +2,7 @@ use std::io;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signal {
-    /// SIGTERM or SIGINT.
     End,
-    /// SIGHUP.
     Reload,
 }
 

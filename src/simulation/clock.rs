@@ -9,7 +9,6 @@ use crate::model::{Clock, Timestamp};
 #[derive(Debug)]
 pub(super) struct SteppingClock {
     pub(super) origin: Instant,
-    /// How far the clock is ahead, in milliseconds.
     ahead: AtomicI64,
 }
 

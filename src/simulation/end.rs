@@ -66,7 +66,6 @@ impl World {
         self.workload.check(&*self.store).await;
     }
 
-    /// Returns what the receivers of webhooks should have, and have not.
     async fn missing_deliveries(&self) -> Vec<String> {
         let deliveries = self.receivers.deliveries.lock().unwrap().clone();
         let first = ReportKey::try_from(fixture::reports().len() as u64 + 1).unwrap();

@@ -108,7 +108,6 @@ impl History {
         *self.newest_change.lock().unwrap() = Some(at);
     }
 
-    /// Records the new entries of the moderation log.
     async fn record_moderation(&self) {
         let after = self.moderation_read.load(Ordering::Relaxed);
         let query = ModerationQuery { after, before: None, most: 1_000 };
@@ -184,7 +183,6 @@ impl History {
         !self.moderated.lock().unwrap().is_empty()
     }
 
-    /// Whether a report was hidden, shown or erased, or waited for review.
     pub(super) fn was_moderated(&self, report: ReportKey) -> bool {
         self.moderated.lock().unwrap().contains(&report)
     }

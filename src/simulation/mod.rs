@@ -125,14 +125,12 @@ struct World {
     random: Arc<Random>,
     history: Arc<History>,
     faults: Arc<StoreFaults>,
-    /// The store without faults.
     store: Arc<dyn Store>,
     store_clock: Arc<SteppingClock>,
     servers: Vec<Server>,
     receivers: Arc<Receivers>,
     readers: Vec<Reader>,
     workload: Arc<Workload>,
-    /// Operations that have not ended.
     clients: JoinSet<()>,
     is_in_real_time: bool,
 }

@@ -21,7 +21,6 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// Ages of a confirmation at which a clock that is off decides whether an alert is in force.
 const UNDECIDED: Duration = Duration::from_hours(6);
 
-/// A client that follows `/changes`, by any server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reader {
     cursor: Option<Cursor>,
@@ -84,7 +83,6 @@ impl Reader {
         self.cursor = Some(delta.cursor);
     }
 
-    /// Checks that a reader has all that is stored.
     pub(super) async fn check_end(&self, history: &History, store: &dyn Store) {
         let (states, reports) =
             (super::history::read_states(store).await.unwrap(), visible_reports(store).await.unwrap().value);

@@ -127,7 +127,6 @@ fn entries(data: &Value) -> impl Iterator<Item = &Value> {
     list.into_iter().flatten()
 }
 
-/// The client of one server for all webhooks.
 pub(super) struct Client {
     pub(super) server: usize,
     pub(super) receivers: Arc<Receivers>,

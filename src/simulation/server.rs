@@ -47,7 +47,6 @@ pub(super) fn config() -> &'static Config {
 }
 
 impl Server {
-    /// Starts the server, or kills and restarts it.
     pub(super) async fn start(&mut self, is_only_server: bool, receivers: &Arc<Receivers>) {
         self.running = None;
         let store: Arc<dyn Store> = Arc::clone(&self.store) as _;

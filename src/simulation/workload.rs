@@ -1,5 +1,4 @@
-//! What officers, residents, partners and moderators do. Each tries again as a person or a program would, and records what was
-//! acknowledged.
+//! What officers, residents, partners and moderators do, with retries as in real life, and what was acknowledged to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -22,7 +21,6 @@ use crate::stores::{
 const TRIES: usize = 3;
 const AREAS: [u64; 5] = [1, 2, 5, 10, 30];
 
-/// The people and programs that write, and what was acknowledged to them.
 #[derive(Debug)]
 pub(super) struct Workload {
     random: Arc<Random>,

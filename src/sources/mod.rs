@@ -86,7 +86,6 @@ impl Sources {
         }
     }
 
-    /// Returns all sources, ordered by name.
     #[must_use]
     pub(crate) fn reports(&self) -> Vec<SourceReport> {
         let (now, activity) = (self.0.clock.now(), self.activity());

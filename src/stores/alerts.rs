@@ -92,7 +92,6 @@ async fn exercise(store: &dyn Store, now: Timestamp) -> Result<Versioned<AlertLa
     Ok(Versioned::new(revision, layer).within(Validity::Between { from: now, until }))
 }
 
-/// Returns a layer with one message. Fails if the message does not exist.
 async fn single_message(
     store: &dyn Store,
     area: AreaId,

@@ -40,10 +40,8 @@ pub(crate) struct AttentionList {
     cached: Throttle<Result<VersionedList, Arc<StoreError>>>,
 }
 
-/// A list and its cache key.
 type VersionedList = (CacheKey, Arc<Vec<AttentionItem>>);
 
-/// The minimum time between two computations.
 const PERIOD: Duration = Duration::from_secs(2);
 
 const MAX_WAITING: u32 = 1_000;

@@ -95,8 +95,7 @@ macro_rules! decorator {
             /// Returns the inner store.
             fn inner(&self) -> &dyn Store;
 
-            /// Starts to measure a call of `method` on the inner store; dropping the result ends the measurement. **Default:
-            /// `None`**
+            /// Starts to measure a call of `method` on the inner store, until the result is dropped. **Default: `None`**
             fn measure(&self, _method: &'static str) -> Option<StoreOperation<'_>> {
                 None
             }

@@ -100,8 +100,7 @@ pub struct FloodLogQuery {
     pub by: Option<String>,
     /// Only changes of this batch.
     pub batch: Option<BatchNumber>,
-    /// The page size. A page also contains all further entries with the same time as its last entry, so that the next page can
-    /// begin before that time.
+    /// The page size. A page also has all further entries with the time of its last entry: the next page begins before that time.
     pub most: u32,
 }
 
@@ -152,8 +151,7 @@ pub trait FloodStore {
     /// query has a minimum state.
     async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError>;
 
-    /// Returns only the current states, ordered by `area_id`. Leaves out areas without a state. **Default: derived from
-    /// [`floods`](Self::floods)**
+    /// Returns the current states, ordered by `area_id`, without dry areas. **Default: uses [`floods`](Self::floods)**
     async fn flood_states(&self, query: &FloodQuery) -> Result<Versioned<Vec<FloodStateRecord>>, StoreError> {
         let minimum_state = query.minimum_state.or(Some(FloodState::Unknown));
         let flooded = FloodQuery { minimum_state, ..query.clone() };

@@ -10,8 +10,7 @@ pub struct Check {
     pub name: &'static str,
     /// Whether reads need the dependency. If not, a failure leaves the service ready, but degraded.
     pub required: bool,
-    /// Why the check failed; `None` if it passed. Anyone can read this text, so it must not contain addresses or text from other
-    /// systems.
+    /// Why the check failed; `None` if it passed. Public, so it must not contain addresses or text from other systems.
     pub failure: Option<&'static str>,
     /// How long the check took.
     pub took: Duration,
@@ -36,8 +35,7 @@ impl Check {
     }
 }
 
-/// Figures about the data for an operator: how new the data is, and how many areas are flooded. Reports and readings dated in the
-/// future are left out.
+/// Figures for an operator: how new the data is, and how many areas are flooded. Excludes reports and readings in the future.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overview {
     /// When the newest change of a flood state took effect; clearing an area is a change, too. `None` if there is no change.

@@ -107,8 +107,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(())
     }
 
-    /// Refuses a received upload, and expects the next upload for the card, with the same deadline. Does nothing unless the
-    /// upload is *received*.
+    /// Refuses a *received* upload, and expects the next one for the card, with the same deadline. Otherwise does nothing.
     async fn refuse_upload(&self, upload: &Upload) -> Result<(), StoreError> {
         state(self)?.with(|service, _| service.uploads.refuse(upload));
         Ok(())

@@ -49,9 +49,8 @@ pub trait ModerationStore: ReportStore {
     /// # Errors
     ///
     /// [`StoreError::NotFound`] if there is no such report, or if an erased report is to be hidden or shown.
-    /// [`StoreError::OutsideLimit`] if the report is outside of the limit. [`StoreError::Conflict`] if the report was not made at the
-    /// expected time. [`StoreError::Refused`] if the store cannot hide
-    /// reports.
+    /// [`StoreError::OutsideLimit`] if the report is outside of the limit. [`StoreError::Conflict`] if the report was not made at
+    /// the expected time. [`StoreError::Refused`] if the store cannot hide reports.
     async fn moderate(&self, _moderation: &Moderation) -> Result<bool, StoreError> {
         Err(StoreError::Refused { what: "this store cannot hide or erase reports".to_owned() })
     }

@@ -136,8 +136,7 @@ pub trait ReportStore {
         })
     }
 
-    /// Returns the number of reports made in each hour of a period. Leaves out reports dated in the future. **Default: reads the
-    /// reports, and counts them**
+    /// Returns the number of reports made in each hour of a period, without future ones. **Default: counts the reports**
     async fn report_series(
         &self,
         query: &ReportSeriesQuery,

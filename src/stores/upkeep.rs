@@ -163,8 +163,7 @@ pub struct ImportSummary {
     pub removed: RemovedRows,
     /// The number of areas whose past flood states have changed. Alerts that were already sent may no longer match these states.
     pub rewritten: u64,
-    /// The number of stored reports and infrastructure features whose area or city has changed, because areas were removed or
-    /// city boundaries changed.
+    /// The number of reports and infrastructure features whose area or city has changed with the areas or city boundaries.
     pub relocated: u64,
 }
 

@@ -32,7 +32,6 @@ struct Inner {
     recording: tokio::sync::Mutex<()>,
 }
 
-/// State of the ring at the last update.
 #[derive(Debug, Default)]
 struct RingState {
     revision: Option<Revision>,

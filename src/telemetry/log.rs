@@ -114,7 +114,6 @@ impl Log {
         Ok(log)
     }
 
-    /// Applies new settings to the running log.
     pub(crate) fn set(&self, settings: LogSettings) {
         self.json.store(settings.format == Shape::Json, Ordering::Relaxed);
         // Fails only if the log of the process has ended.

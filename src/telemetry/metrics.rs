@@ -21,7 +21,6 @@ pub(crate) use self::rejection::Rejection;
 pub(crate) use self::webhooks::DeliveryOutcome;
 use crate::auth::Secret;
 
-/// The section `metrics` of the configuration.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct MetricsSettings {

@@ -88,7 +88,6 @@ impl Event {
         Self { id, kind: EventKind::Report, at, values, ack: Ack::Report(report.key) }
     }
 
-    /// Creates an event of these entries: one source, or at least one alert or area.
     pub(super) fn entries(webhook: &str, kind: EventKind, entries: &[&Entry]) -> Self {
         let ids = entries.iter().map(|entry| entry.id);
         let (id, values) = match entries {

@@ -94,7 +94,6 @@ impl Lease {
         Ok(Some(states))
     }
 
-    /// Returns when this server first saw a version of the lease.
     fn seen_at(&self, version: u64, now: Instant) -> Instant {
         let mut lease = self.state();
         match lease.seen {

@@ -15,7 +15,6 @@ const LONG_BEHIND: Duration = Duration::from_hours(1);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WebhookStatuses(Arc<Mutex<Vec<WebhookStatus>>>);
 
-/// The status of a webhook, as in `/health/data`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct WebhookStatus {
     pub(super) name: String,

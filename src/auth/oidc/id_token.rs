@@ -14,7 +14,6 @@ const MAX_AGE: f64 = 8.0 * 60.0;
 
 pub(super) type Claims = Map<String, Value>;
 
-/// What an ID token must contain.
 pub(super) struct Expected<'a> {
     pub(super) issuer: &'a str,
     pub(super) client_id: &'a str,

@@ -47,7 +47,6 @@ impl Metadata {
     }
 }
 
-/// Adds parameters to an endpoint, which may have a query of its own.
 pub(super) fn with_parameters(endpoint: &SecureUrl, parameters: &[(&str, &str)]) -> Url {
     let mut url = endpoint.url().clone();
     url.query_pairs_mut().extend_pairs(parameters);

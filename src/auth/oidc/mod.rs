@@ -41,7 +41,6 @@ const MAX_PERSON: usize = 2_400;
 
 type FetchedMetadata = Result<Arc<Metadata>, String>;
 
-/// The service as a client of an identity provider.
 #[derive(Debug)]
 pub(crate) struct RelyingParty {
     settings: OidcSettings,
@@ -61,7 +60,6 @@ pub(crate) struct LoginRequest {
     verifier: String,
 }
 
-/// A person who has logged in.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Person {
     issuer: String,
@@ -84,7 +82,6 @@ pub(crate) enum OidcError {
     /// The provider has not let the person in, or the person cancelled.
     #[error("the issuer has not let the person in")]
     Denied,
-    /// No group of the person has a grant.
     #[error("no group of the person is in siaga.auth.oidc.grants")]
     NoAccess(Person),
     /// The groups do not fit into the cookie, or the provider did not send them.
@@ -188,7 +185,6 @@ impl RelyingParty {
         self.person(&claims)
     }
 
-    /// Returns the credential of a person by the current grants; `None` if there is none any more.
     pub(crate) fn credential(&self, person: &Person) -> Option<Credential> {
         let has_group = |group: &String| person.groups.contains(group);
         let grants = self.settings.grants.iter().filter(|grant| has_group(&grant.group));
@@ -283,7 +279,6 @@ impl RelyingParty {
     }
 }
 
-/// Shortens a text of the provider for the log.
 fn excerpt(text: &str) -> String {
     text.chars().take(200).collect()
 }

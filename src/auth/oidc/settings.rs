@@ -43,7 +43,6 @@ pub(crate) struct OidcSettings {
     pub(super) grants: Vec<GroupGrant>,
 }
 
-/// What a group of the identity provider may do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GroupGrant {
@@ -71,7 +70,6 @@ impl OidcSettings {
         MAX_SESSION
     }
 
-    /// Returns what each group may do, and where.
     pub(crate) fn grants(&self) -> impl Iterator<Item = (String, Grant)> {
         let grant = |GroupGrant { group, scopes, areas }: &GroupGrant| {
             (format!("the group {group:?}"), Grant { scopes: scopes.clone(), areas: areas.clone() })

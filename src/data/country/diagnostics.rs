@@ -3,7 +3,6 @@ mod tests;
 
 use std::fmt;
 
-/// The maximum number of recorded faults.
 const MAX_FAULTS: usize = 20;
 
 /// Collects the faults in a country's folder: wrong, missing and unknown entries.
@@ -22,12 +21,10 @@ impl CountryDiagnostics {
         }
     }
 
-    /// Returns the number of all faults, including those beyond [`MAX_FAULTS`].
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// Returns the recorded faults, sorted by file and line.
     pub(super) fn into_sorted(mut self) -> Vec<String> {
         self.faults.sort();
         let texts = self.faults.into_iter().map(|(file, line, reason)| match line {

@@ -41,7 +41,6 @@ impl Files {
         text.ok()
     }
 
-    /// Reads a file without its byte order mark. Fails if the file has more than `MAX_BYTES`.
     fn read(&self, name: &str) -> io::Result<Cow<'static, str>> {
         let Self::Folder(folder) = self else {
             let file = BUILT_IN.iter().find(|(known, _)| *known == name);

@@ -181,7 +181,6 @@ fn is_colour(text: &str) -> bool {
     digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Whether a text consists of the characters of SVG path data.
 fn is_path(text: &str) -> bool {
     let allowed = |byte: u8| b"MmLlHhVvCcSsQqTtAaZz".contains(&byte) || b"0123456789 .,+-".contains(&byte);
     (2..=MAX_ICON).contains(&text.len()) && text.starts_with(['M', 'm']) && text.bytes().all(allowed)

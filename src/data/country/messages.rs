@@ -13,7 +13,6 @@ const MAX_HEADLINE: usize = 90;
 /// The group with the words of alerts. A language has all of these words or none; alerts skip languages without them.
 pub(super) const GROUP: &str = "messages";
 
-/// Checks the words of alerts in a language; calls `note` with the path of each wrong text, and the rule that it breaks.
 pub(super) fn check(code: &str, words: &Value, mut note: impl FnMut(&str, String)) {
     let language = words["language"].as_str().unwrap_or_default();
     let mut parts = language.split('-');

@@ -63,7 +63,6 @@ struct General {
 }
 
 impl General {
-    /// Records the faults of `country.toml`, and returns the time zone.
     fn check(&self, toml: &mut Toml<'_>) -> Option<Tz> {
         let zone = self.time_zone.get_ref().parse().ok();
         let reason = "time_zone must be a time zone of the IANA's such as Asia/Jakarta";

@@ -17,7 +17,6 @@ pub(crate) struct Translations {
     code: String,
     /// Complete: texts that are missing in this language are copied from the country's first language.
     groups: Value,
-    /// Whether the language has the words of alerts.
     has_messages: bool,
 }
 
@@ -86,12 +85,10 @@ impl Translations {
         Some(Self { code: code.to_owned(), groups, has_messages: words.is_some() })
     }
 
-    /// Returns the code of the language (BCP 47).
     pub(crate) fn code(&self) -> &str {
         &self.code
     }
 
-    /// The name of the language in the language itself.
     pub(crate) fn name(&self) -> &str {
         self.text("language", "name")
     }

@@ -94,7 +94,6 @@ fn attributes(feature: &Feature<'_>) -> Result<Option<Attributes>, String> {
     Ok(Some(attributes))
 }
 
-/// The known properties, except `attributes`.
 const PROPERTIES: [&str; 7] =
     ["area_id", "geom_id", "area_name", "parent_name", "city_name", "instance_region_code", "city"];
 

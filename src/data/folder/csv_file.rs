@@ -19,7 +19,6 @@ const LONGEST: usize = 16 << 20;
 /// The maximum number of columns that a message lists.
 const SHOWN: usize = 40;
 
-/// A row of text fields.
 pub(super) trait Record: DeserializeOwned {
     /// The required columns.
     const COLUMNS: &[&str];

@@ -107,7 +107,6 @@ fn write_all<'r, W, T: 'r>(
 
 type Sink<'s, T> = &'s mut dyn FnMut(FolderRow<T>) -> Result<(), DatasetError>;
 
-/// Collects the values that `read` passes to its sink.
 pub(super) fn collect<T>(
     read: impl FnOnce(Sink<'_, T>) -> Result<(), DatasetError>,
 ) -> Result<Vec<T>, DatasetError> {

@@ -29,7 +29,6 @@ impl Folder {
         errors
     }
 
-    /// Reads all files to find their faults. Skips files whose rows refer to a file with faults.
     fn read_all(&self, now: Timestamp) -> Result<(), DatasetError> {
         let places = places(self)?;
         self.basemap(|_| Ok::<_, DatasetError>(()))?;

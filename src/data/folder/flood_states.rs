@@ -3,7 +3,6 @@ use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::data::folder::DatasetError;
 use crate::model::{Actor, AreaSet, FloodChange, Timestamp};
 
-/// The subject of changes whose row has no subject.
 const IMPORT: &str = "import";
 
 record!(Change { area_id, state, changed_at; username, subject });

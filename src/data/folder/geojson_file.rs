@@ -68,7 +68,6 @@ pub(super) fn read<T, E: From<DatasetError>>(
     }
 }
 
-/// A part of a feature collection.
 enum Item<'a> {
     Type(&'a str),
     /// The first line of a feature, and its text. The text is parsed later, so that a fault can be reported with this line.

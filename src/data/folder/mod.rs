@@ -104,7 +104,6 @@ pub struct Folder {
     /// The current time: notes count rows with later dates.
     now: Option<Timestamp>,
     notes: Mutex<BTreeMap<FolderFile, FileNotes>>,
-    /// Set while the folder is checked.
     diagnostics: Option<Diagnostics>,
     /// The path of the base map, if it is not in the folder.
     basemap: Option<PathBuf>,
@@ -160,7 +159,6 @@ impl Folder {
         self.built_in.map_or_else(|| self.path_of(file).is_file(), |files| content(files, file).is_some())
     }
 
-    /// Returns the names of files in the folder that are not part of a data set.
     #[must_use]
     pub(crate) fn unknown_files(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();

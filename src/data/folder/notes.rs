@@ -13,11 +13,9 @@ const MAX_NOTED_COLUMNS: usize = 100;
 pub(super) struct FileNotes {
     /// Ignored columns or properties, each with the number of rows that have a value for it.
     ignored: BTreeMap<String, u64>,
-    /// The number of features with repaired geometry.
     repaired: u64,
     /// The first repaired fault and its place.
     first_repaired: Option<String>,
-    /// The number of areas without a city.
     without_city: u64,
     /// The number of features of infrastructure with an unusual shape for their kind.
     unusual_shapes: u64,
@@ -80,7 +78,6 @@ impl FileNotes {
         self.unusual_shapes += 1;
     }
 
-    /// Returns the messages about ignored columns, repairs, areas without a city, unusual shapes and future dates.
     pub(super) fn lines(&self, file: FolderFile) -> impl Iterator<Item = String> {
         let repaired = self.first_repaired.iter().map(move |first| {
             let outlines = counted(self.repaired, "outline was", "outlines were");

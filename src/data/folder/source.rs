@@ -1,12 +1,10 @@
 use std::io::{self, BufRead, Read};
 
-/// The number of bytes that are read at a time.
 const CHUNK: usize = 64 * 1024;
 
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Reads a file without its byte order mark, and checks that it is UTF-8. Keeps one chunk at a time in memory. Returns all bytes
-/// before the first invalid one, and then [`NotUtf8`].
+/// Reads a file in chunks, without its byte order mark. Returns all bytes before the first invalid UTF-8, then [`NotUtf8`].
 pub(super) struct Source<'f> {
     file: Box<dyn Read + 'f>,
     progress: &'f dyn Fn(u64),

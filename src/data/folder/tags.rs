@@ -3,8 +3,7 @@ use geojson::{JsonObject, JsonValue};
 use super::feature::Feature;
 use crate::model::{self, Locator, Position, TEXT_OR_WHOLE, Tags, whole_number, without_zero_fraction};
 
-/// Returns the property `tags`. The place determines absent tags; null tags stay null. The district is always that of the local
-/// area.
+/// Returns the property `tags`. The place determines absent tags and always the district; null tags stay null.
 pub(super) fn tags(feature: &Feature<'_>, place: Position, locator: &Locator) -> Result<Tags, String> {
     let located = locator.locate(place);
     let Some(tags) = feature.object("tags")? else { return Ok(located) };

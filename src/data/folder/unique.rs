@@ -13,7 +13,6 @@ impl<K: Eq + Hash> Unique<K> {
         Self { name, lines: HashMap::new() }
     }
 
-    /// Fails if an earlier row has the identifier.
     pub(super) fn add(&mut self, identifier: K, line: u64) -> Result<(), String> {
         match self.lines.insert(identifier, line) {
             Some(first) => Err(format!("{} is that of line {first} already", self.name)),

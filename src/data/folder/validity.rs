@@ -76,7 +76,6 @@ fn repair(outline: &MultiPolygon<f64>) -> Option<MultiPolygon<f64>> {
 struct Edge {
     ring: usize,
     number: usize,
-    /// The number of the last edge of the ring.
     last: usize,
     line: Line<f64>,
 }

@@ -56,7 +56,6 @@ sentences! {
     NoAreas = "map.noAreas",
     /// The service cannot read the states.
     Away = "map.script.away",
-    /// The states are too old to be shown.
     Old = "map.script.old",
     Newest = "map.newest",
     Never = "map.never",
@@ -66,11 +65,8 @@ sentences! {
     NoneLately = "front.none",
     /// The time since which the service cannot read its data.
     Stale = "map.script.stale",
-    /// The time since which a source is silent.
     SilentSince = "map.script.silentSince",
-    /// A source has never reported.
     SilentAlways = "map.script.silentAlways",
-    /// No source of floods is configured.
     Unwatched = "map.script.unwatched",
     /// The page is connected, and receives changes.
     Connected = "map.script.connected",
@@ -78,38 +74,29 @@ sentences! {
     Offline = "map.script.offline",
     /// Like `Stale`, in fewer words.
     Behind = "map.script.behind",
-    /// The service has no areas in this city.
     NotCoveredCity = "map.notCoveredCity",
-    /// The service has no areas at this place.
     NotCovered = "map.script.notCovered",
-    /// There is no such area.
     NoSuchArea = "map.script.noSuchArea",
     Depth = "depths",
-    /// The time since which the area is flooded.
     Since = "map.script.since",
-    /// The time when somebody last confirmed the state.
     Confirmed = "map.script.confirmed",
     /// Nobody has confirmed the state for a long time.
     Unconfirmed = "map.script.unconfirmedFor",
     Advice = "map.script.advice",
     OneReport = "map.script.oneReport",
     Reports = "map.script.reports",
-    /// The number of residents who have reported a flood.
     ReportCount = "map.script.reportCount",
     /// The service does not know whether residents have reported a flood.
     ReportsUnknown = "map.script.reportsUnknown",
     Dry = "map.script.dry",
     /// No flood was recorded in the area in an hour of the past.
     DryThen = "map.script.dryThen",
-    /// The time since which the flood is over.
     Over = "map.script.over",
     /// A source is silent, so the state of the area is not known.
     UnknownArea = "map.script.unknownArea",
     /// The states cannot be read, so the state of the area is not known.
     UnknownNow = "map.script.unknownNow",
-    /// The number of flooded areas in a larger area.
     FloodedIn = "map.script.floodedIn",
-    /// No area in a larger area is flooded.
     NoneIn = "map.script.noneIn",
     NoAlerts = "alerts.none",
     /// A source is silent, so alerts may be missing.
@@ -195,7 +182,6 @@ pub(crate) enum Watch {
     Silent {
         heard: bool,
     },
-    /// No source of floods is configured.
     Unwatched,
 }
 
@@ -214,7 +200,6 @@ impl Watch {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AreaSituation {
     pub(crate) flood: Option<Flood>,
-    /// The time when the last flood ended.
     pub(crate) over_since: Option<Timestamp>,
     /// The number of reports of a flood; `None` if they cannot be read.
     pub(crate) reports: Option<usize>,
@@ -322,7 +307,6 @@ pub(crate) fn title(sentences: &[Sentence]) -> Option<Sentence> {
     })
 }
 
-/// Returns the sentence about the newest entry of a list; `none` if the list is empty.
 pub(crate) fn newest(is_read: bool, at: Option<Timestamp>, none: Sentence) -> Sentence {
     match at {
         _ if !is_read => Sentence::Unread,
@@ -350,7 +334,6 @@ pub(crate) fn after_report(is_on_map: Option<bool>) -> Sentence {
     }
 }
 
-/// Returns the sentences of a page with this number of alerts.
 pub(crate) fn alerts(count: usize, may_be_incomplete: bool) -> Vec<Sentence> {
     let doubt = may_be_incomplete.then_some(Sentence::AlertsDoubtful);
     doubt.into_iter().chain((count == 0).then_some(Sentence::NoAlerts)).collect()

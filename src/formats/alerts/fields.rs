@@ -15,7 +15,6 @@ pub(super) fn write_georss(xml: &mut Xml<'_>, notice: &Notice<'_>) -> io::Result
     notice.georss().try_for_each(|ring| xml::text(xml, "georss:polygon", &ring))
 }
 
-/// Writes the CAP elements of an entry in a feed.
 pub(super) fn write(xml: &mut Xml<'_>, notice: &Notice<'_>) -> io::Result<()> {
     let event =
         notice.languages.first().and_then(|texts| texts.messages()["event"].as_str()).unwrap_or_default();

@@ -9,7 +9,6 @@ use crate::formats::xml::{self, Xml};
 use crate::formats::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
 
-/// Writes one message as a CAP document.
 #[derive(Clone, Debug)]
 pub(super) struct Message(pub(super) Notices);
 

@@ -71,7 +71,6 @@ impl<'a> Notice<'a> {
         }
     }
 
-    /// Returns CAP `references`; `None` if the message has none.
     pub(crate) fn references(&self) -> Option<String> {
         let AlertFeature { area, message, issuer, .. } = self.alert;
         let references = message.references.iter().map(|reference| {
@@ -103,7 +102,6 @@ impl<'a> Notice<'a> {
         self.alert.message.message_type == MessageType::Cancel
     }
 
-    /// Returns CAP `responseType`.
     pub(crate) fn response(&self) -> &'static str {
         match self.alert.message.state {
             _ if self.is_over() => "AllClear",

@@ -1,7 +1,6 @@
 use crate::model::{FeatureId, Layer};
 
-/// Returns the sort key of a feature; `None` if the layer belongs to no collection, or the index is out of range. Keys ascend
-/// within a layer, and do not change when features are added.
+/// Returns a feature's sort key, ascending and stable within a layer; `None` without a collection, or if out of range.
 pub(super) fn order(layer: &Layer, index: usize) -> Option<FeatureId<'_>> {
     Some(match layer {
         Layer::Infrastructure(all) => FeatureId::Number(all.0.get(index).map(|_| index as u64)?),

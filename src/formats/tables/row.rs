@@ -68,7 +68,6 @@ impl TableSchema {
         &self.columns[collection as usize]
     }
 
-    /// Returns the row of a feature; `None` if the layer belongs to no collection, or the index is out of range.
     pub(crate) fn row<'a>(&'a self, layer: &'a Layer, index: usize) -> Option<FeatureRow<'a>> {
         match layer {
             Layer::Floods(floods) => {
@@ -104,8 +103,7 @@ impl TableSchema {
         FeatureRow::area(area, cells)
     }
 
-    /// Returns the code and the text of a state. The code of a dry area is 0, not null: some programs drop a column that is null
-    /// in the first features, or read it as text.
+    /// Returns code and text of a state. A dry area is 0: some programs drop, or read as text, a column that begins with null.
     fn state(&self, state: Option<FloodState>) -> [FieldValue<'_>; 2] {
         let code = state.map_or(0, FloodState::code);
         let words = usize::from(code).checked_sub(1).and_then(|index| self.depths.get(index));

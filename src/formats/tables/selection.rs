@@ -103,7 +103,6 @@ impl TimeFilter {
 }
 
 impl PageCursor {
-    /// Returns the cursor for the page after this feature.
     pub(crate) fn feature(
         collection: Collection,
         places: Revision,

@@ -64,7 +64,6 @@ impl Escaping {
         }
     }
 
-    /// Returns the escaped value; a text marked as safe is returned unchanged.
     pub(super) fn escaped(self, value: &Value) -> Result<Cow<'_, str>, Error> {
         if let Some(text) = value.as_str().filter(|_| value.is_safe()) {
             return Ok(Cow::Borrowed(text));

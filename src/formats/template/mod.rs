@@ -1,5 +1,4 @@
-//! Template formats, declared in the configuration without any Rust. `docs/templates.md` describes the variables of templates,
-//! filters, escaping and limits.
+//! Template formats, declared in the configuration. `docs/templates.md` describes their variables, filters, escaping and limits.
 
 mod bounded;
 mod budget;

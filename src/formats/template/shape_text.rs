@@ -37,7 +37,6 @@ pub(super) fn gml(drawn: &WktGeometry<'_>) -> Result<String, Error> {
     sequence(drawn, |coord, out| pair(coord.y, b' ', coord.x, out))
 }
 
-/// Returns the positions of a point, a line or a ring, separated by spaces.
 fn sequence(drawn: &WktGeometry<'_>, position: impl Fn(&Coord<f64>, &mut Vec<u8>)) -> Result<String, Error> {
     let line = |line: &LineString<f64>| {
         text(|out| {

@@ -6,7 +6,6 @@ use minijinja::{Error, ErrorKind, State};
 
 use crate::model::Timestamp;
 
-/// Implements the filter `date`: formats a time with `strftime` conversions.
 pub(super) fn date(
     state: &State<'_, '_>,
     time: &str,

@@ -14,8 +14,7 @@ use crate::model::{Area, AreaSelector, AreaSet, union_rect};
 /// The size from which a set counts as large. Its topology takes 0.1 s or more to build, so small selections do not wait for it.
 const LARGE: usize = 10_000;
 
-/// The topologies of a set of areas: one for each city and one for the whole set, each built on first use. A selection within one
-/// city uses the topology of that city; any other selection uses the topology of the whole set.
+/// The topologies of a set: of each city and of the whole, built on first use. A selection in one city uses that of the city.
 #[derive(Debug)]
 pub(super) struct Scopes {
     /// For each area, the index of its city, and the area's index within the city.
@@ -142,7 +141,6 @@ impl Scope {
         if all { self.write_all(selected.map(|(_, last)| last), out) } else { self.write_some(selected, out) }
     }
 
-    /// Writes all areas, each with its last properties.
     fn write_all(
         &self,
         all: impl ExactSizeIterator<Item = TrailingProperties>,
@@ -158,7 +156,6 @@ impl Scope {
         Ok(())
     }
 
-    /// Writes some areas and the arcs that they use. Numbers the arcs in the order of their first use.
     fn write_some(
         &self,
         selected: impl Iterator<Item = (usize, TrailingProperties)>,
@@ -190,7 +187,6 @@ impl Scope {
     }
 }
 
-/// Numbers arcs in the order of their first use.
 #[derive(Default)]
 struct UsedArcs {
     numbers: FxHashMap<usize, u32>,

@@ -89,7 +89,6 @@ impl TopoJson {
         Ok(scopes.write(set, selected, self.options.quantization, out)?)
     }
 
-    /// Writes any layer from a topology built for this call.
     fn write_whole(
         &self,
         layer: &Layer,

@@ -26,7 +26,6 @@ impl Account {
         &self.client
     }
 
-    /// Counts the request against the quotas of the client, and keeps their state for the response headers.
     pub(super) fn count(&self) -> Result<(), TooMany> {
         let counted = self.quotas.count(&self.client, self.quota);
         self.set_quota_state(match counted {

@@ -33,7 +33,6 @@ impl Caller {
     }
 }
 
-/// Reads `Authorization` and `X-Api-Key`; `None` if both are absent.
 fn credential(request: &Request<'_>, authenticator: &Authenticator) -> Result<Option<Credential>, Problem> {
     let bearer = single_header(request, "Authorization")?
         .filter(|value| !lacks_token(value))

@@ -58,7 +58,6 @@ impl Admission {
     /// The path of the metrics. No quota counts requests for the metrics if they need a token.
     const METRICS: &'static str = "/metrics";
 
-    /// Decides whether a request is admitted, and replaces its path if it is rejected.
     pub(crate) fn decide(request: &mut Request<'_>) {
         let is_rejected = request.local_cache(|| outcome(request)).rejection.is_some();
         if is_rejected && let Ok(path) = Origin::parse(Self::REJECTED_PATH) {
@@ -147,7 +146,6 @@ fn outcome(request: &Request<'_>) -> Outcome {
     Outcome { fuse_state: None, account: Some(account), rejection }
 }
 
-/// Returns the account of the credential if the request has a valid one, otherwise the account of the address.
 fn account(request: &Request<'_>, quotas: &Arc<Quotas>, address: IpAddr) -> Account {
     match Caller::for_request(request) {
         Ok(Caller(Some(credential))) => {

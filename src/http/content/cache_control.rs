@@ -3,7 +3,6 @@ use std::time::Duration;
 
 use crate::model::duration::seconds_rounded_up;
 
-/// How caches may store and reuse a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CacheControl {
     NoStore,

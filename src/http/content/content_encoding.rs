@@ -4,7 +4,6 @@ use brotli::enc::BrotliEncoderParams;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// A content coding (RFC 9110 §8.4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ContentEncoding {
     Identity,
@@ -32,7 +31,6 @@ impl ContentEncoding {
         }
     }
 
-    /// Compresses the bytes at a level from 0 to 9.
     pub(super) fn encode(self, bytes: &[u8], level: u32) -> io::Result<Vec<u8>> {
         let mut coded = Vec::with_capacity(bytes.len() / 2);
         match self {

@@ -88,7 +88,6 @@ impl Content {
         self.encode(coding, FAST_LEVEL)
     }
 
-    /// Returns `None` if compression does not save at least a tenth, or if the content is too small.
     fn encode(&self, coding: ContentEncoding, level: u32) -> Option<Bytes> {
         if self.bytes.len() < Self::MIN_COMPRESSED_SIZE {
             return None;

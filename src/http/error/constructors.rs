@@ -88,8 +88,7 @@ impl Problem {
         .into()
     }
 
-    /// Creates a 403: the credential is valid but does not allow the request. Otherwise like
-    /// [`unauthorized`](Self::unauthorized).
+    /// Creates a 403: the credential is valid but not sufficient. Otherwise like [`unauthorized`](Self::unauthorized).
     pub fn forbidden(reason: impl fmt::Display, credential: Option<&str>) -> Self {
         Self::forbidden_with_message(reason, credential, CREDENTIAL_NEEDED, Rejection::Forbidden)
     }

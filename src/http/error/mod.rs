@@ -105,7 +105,6 @@ struct Details {
     rejection: Option<Rejection>,
 }
 
-/// Why a request is not allowed. For the log only.
 #[derive(Debug)]
 struct Refusal {
     reason: String,

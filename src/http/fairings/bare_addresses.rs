@@ -19,7 +19,6 @@ pub(crate) struct BareAddresses {
 
 #[derive(Debug)]
 struct Address {
-    /// `None` for a segment that is a parameter.
     segments: Vec<Option<String>>,
     formats: Vec<String>,
 }
@@ -58,7 +57,6 @@ impl BareAddresses {
         }
     }
 
-    /// Returns the name of the format in the path, if any.
     #[must_use]
     pub(crate) fn format<'r>(request: &'r Request<'_>) -> Option<&'r str> {
         request.local_cache(|| PathFormat(None)).0.as_deref()
@@ -116,7 +114,6 @@ pub(crate) fn drop_trailing_slash(request: &mut Request<'_>) {
     }
 }
 
-/// Returns the address of the request with another path and the same query.
 fn with_path(request: &Request<'_>, path: &str) -> Option<Origin<'static>> {
     let uri = match request.uri().query() {
         Some(query) => format!("{path}?{query}"),

@@ -20,13 +20,11 @@ struct RouteParameters {
 }
 
 impl KnownParameters {
-    /// Creates the list from each route's name, path below the base, and names of parameters.
     pub(crate) fn new(routes: impl Iterator<Item = (String, String, HashSet<String>)>) -> Self {
         let by_route = routes.map(|(name, path, names)| (name, RouteParameters { path, names }));
         Self(Arc::new(by_route.collect()))
     }
 
-    /// Returns the parameters of the request's route; `None` if the list does not contain the route.
     pub(crate) fn for_route(&self, request: &Request<'_>) -> Option<&HashSet<String>> {
         let route = request.route()?;
         let parameters = self.0.get(&**route.name.as_ref()?)?;

@@ -51,8 +51,6 @@ impl RequestInfo {
     }
 }
 
-/// Follows `X-Forwarded-For` from its end to the first address that is not a trusted proxy. Without that header, uses
-/// `X-Real-IP`.
 fn forwarded_client(proxy: IpAddr, request: &Request<'_>, trusted: &TrustedProxies) -> IpAddr {
     let forwarded = header_entries(request, "X-Forwarded-For");
     if forwarded.is_empty() {

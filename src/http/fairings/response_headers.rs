@@ -59,7 +59,6 @@ impl ResponseHeaders {
         }
     }
 
-    /// Adds HSTS to responses over HTTPS, if it is configured.
     fn require_https(&self, request: &Request<'_>, response: &mut Response<'_>) {
         if request.rocket().config().tls_enabled() {
             response.remove_header("Strict-Transport-Security");

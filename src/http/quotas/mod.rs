@@ -201,7 +201,6 @@ impl<C: Clock + Clone> Counts<C> {
         }
     }
 
-    /// Returns the windows of a credential's own quota. Unset values default to the quota of all credentials.
     fn windows(&self, quota: OwnQuota) -> Arc<Windows<C>> {
         let existing =
             self.by_credential_quota.read().unwrap_or_else(PoisonError::into_inner).get(&quota).cloned();
@@ -247,7 +246,6 @@ impl<C: Clock + Clone> Windows<C> {
         }
     }
 
-    /// Applies `act` to each window, and returns the quota with the fewest remaining requests.
     fn apply(
         &self,
         act: impl Fn(&Limiter<C>) -> Result<Option<QuotaState>, TooMany>,

@@ -136,7 +136,6 @@ fn sent_at(entry: &LogEntry) -> Timestamp {
     entry.received.min(entry.at).floor(SECOND)
 }
 
-/// Returns the message about a state: an update if earlier messages are still valid, otherwise an alert.
 fn state_message(
     chain: &[(Timestamp, Message)],
     key: MessageKey,

@@ -56,7 +56,6 @@ impl Exercise {
     }
 }
 
-/// Returns the log of the exercise in the hour of `moment`; the exercise repeats every hour.
 fn hour_log(moment: Timestamp) -> Vec<LogEntry> {
     let begins = moment.floor_to_hour();
     entries(

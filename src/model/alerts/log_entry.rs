@@ -1,8 +1,7 @@
 use super::CONFIRMED_FOR;
 use crate::model::{CurrentState, FloodState, FloodStatus, StateChange, Timestamp};
 
-/// An entry in the log of an area, with times derived from earlier entries. Stores save these times, because deriving them means
-/// reading the whole flood.
+/// An entry in the log of an area, with times derived from earlier entries, stored because deriving them reads the whole flood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogEntry {
     /// When the state was set or cleared.

@@ -276,7 +276,6 @@ impl AttentionInput<'_> {
     }
 }
 
-/// Returns the reason for these reports. There must be at least one report.
 fn reports_reason(reports: &[&Report], waiting: &HashSet<ReportKey>) -> Reason {
     let created_at =
         |report: Option<&&Report>| report.map_or(Timestamp::EPOCH, |report| report.content.created_at);

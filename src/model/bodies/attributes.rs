@@ -96,7 +96,6 @@ impl Accepts {
         }
     }
 
-    /// Returns the value for responses, even if it is too large; `None` if its type is wrong. A radius stays a number.
     fn response_value(&self, value: &Value) -> Option<Value> {
         let code = |value: &Value| whole(value).map(Value::from);
         match self {
@@ -113,7 +112,6 @@ impl Accepts {
         }
     }
 
-    /// Returns the rule for values, as worded in error messages.
     fn must(&self) -> String {
         match self {
             Self::Depth(deepest) => format!("must be a number from 0 to {deepest}"),

@@ -44,7 +44,6 @@ pub(crate) fn read_flood_order(body: &Object) -> Result<BatchBody, Vec<Fault>> {
     })
 }
 
-/// Returns the note; `None` if it is absent, empty or wrong. Adds a fault for a wrong note.
 fn note(fields: &Fields<'_>) -> Option<String> {
     let must = format!("must be a text of at most {MAX_NOTE} characters without control characters");
     let note = fields.convert("note", must, |value| {

@@ -105,7 +105,6 @@ impl TryFrom<Number> for MaxIdLength {
 
 pub(crate) struct CardReport<'a> {
     pub(crate) disaster: DisasterType,
-    /// The data of the card, checked by [`check_card_data`].
     pub(crate) card_data: &'a Object,
     pub(crate) created_at: Timestamp,
     pub(crate) location: Position,
@@ -171,7 +170,6 @@ pub(crate) fn read_card_report(
     })
 }
 
-/// Checks the report type, the attributes and the depth of water of a report about this disaster.
 pub(crate) fn check_card_data(
     card_data: &Object,
     disaster: DisasterType,

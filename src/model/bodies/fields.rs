@@ -54,7 +54,6 @@ impl<'a> Fields<'a> {
         self.faults.borrow_mut().push(Fault { path, must: must.to_string() });
     }
 
-    /// Returns the field, unless it is absent or null.
     pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
         self.object.get(key).filter(|value| !value.is_null())
     }
@@ -120,7 +119,6 @@ impl<'a> Fields<'a> {
         self.convert(key, "must be a number", Value::as_f64)
     }
 
-    /// Returns a boolean; false if the field is missing or wrong.
     pub(super) fn boolean(&self, key: &str) -> bool {
         self.convert(key, "must be true or false", Value::as_bool).unwrap_or(false)
     }

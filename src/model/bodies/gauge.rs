@@ -128,7 +128,6 @@ fn every(value: &Value) -> Option<u32> {
         .filter(|seconds| (60..=86_400).contains(seconds))
 }
 
-/// Reads an observation. Its label defaults to the label of the alert level.
 fn observation(fields: &Fields<'_>, now: Timestamp) -> Option<SentReading> {
     let observed_at = fields.required("observed_at", |fields, key| fields.reading_time(key, now));
     let level = fields.required("level", Fields::number);

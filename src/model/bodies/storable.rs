@@ -26,7 +26,6 @@ pub fn check_storable(object: &Object) -> Result<(), NotStorable> {
     check_members(object, LEVELS)
 }
 
-/// Checks all names and values; arrays and objects may be nested `levels` deep.
 fn check_members(object: &Object, levels: usize) -> Result<(), NotStorable> {
     if levels == 0 {
         return Err(NotStorable::Deep);
@@ -37,7 +36,6 @@ fn check_members(object: &Object, levels: usize) -> Result<(), NotStorable> {
     })
 }
 
-/// Checks the texts in a value; arrays and objects may be nested `levels` deep.
 fn check_value(value: &Value, levels: usize) -> Result<(), NotStorable> {
     match value {
         Value::String(text) => check_text(text),

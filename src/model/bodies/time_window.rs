@@ -4,8 +4,7 @@ use crate::model::Timestamp;
 
 const LONGEST_WAIT: Duration = Duration::from_hours(7 * 24);
 
-/// The allowed creation times of a report received without a credential. Moves other times into the window instead of rejecting
-/// the report, because the sender's clock may be wrong.
+/// The allowed creation times of a report without a credential. Moves other times into the window: clocks may be wrong.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimeWindow {
     earliest: Timestamp,

@@ -83,7 +83,6 @@ impl AreaLayer {
         self
     }
 
-    /// Keeps only the outlines that touch the box.
     pub(super) fn within(mut self, bbox: &BoundingBox) -> Self {
         Arc::make_mut(&mut self.outlines).retain(|outline| match outline {
             AreaOutline::Area(position) => self.areas.touches(*position, bbox),
@@ -113,7 +112,6 @@ impl MapLayer for AreaLayer {
         }
     }
 
-    /// Returns the identifier of a local area. Other outlines have none.
     fn id(&self, index: usize) -> Option<FeatureId<'_>> {
         self.local_area(index).map(|area| FeatureId::Number(area.id.number()))
     }

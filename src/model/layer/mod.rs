@@ -25,8 +25,7 @@ pub use self::reports::{ReportLayer, ReportProperties};
 use super::alerts::Issuer;
 use super::{BoundingBox, Geometry, digits};
 
-/// Passes the list of all map resources to a macro: kind, layer, name in the configuration, and content. The code that each
-/// resource needs is generated from this list.
+/// Passes the list of all map resources to a macro: kind, layer, name in the configuration, and content.
 macro_rules! for_each_map_resource {
     ($then:ident) => {
         $then! {
@@ -112,8 +111,7 @@ macro_rules! layers {
             }
         }
 
-        /// The features of a response, typed by resource, in order. A store returns a layer, a format encodes it. Geometry is
-        /// shared, not copied.
+        /// The features of a response, typed by resource, in order. Stores return and formats encode them. Geometry is shared.
         #[derive(Clone, Debug)]
         #[non_exhaustive]
         pub enum Layer {

@@ -6,8 +6,7 @@ pub struct ArcIndex(i32);
 
 impl ArcIndex {
     pub(super) fn forwards(arc: usize) -> Self {
-        // The number of arcs in memory is far below i32::MAX, because each takes more than 16 bytes for its own position or
-        // border.
+        // The number of arcs in memory is far below i32::MAX, because each takes more than 16 bytes.
         Self(arc as i32)
     }
 

@@ -53,7 +53,6 @@ struct Cutter {
 }
 
 impl Cutter {
-    /// Cuts the chain at junctions and adds the pieces.
     fn add_pieces(&mut self, path: &[NodeId], chain: &Chain, junction: &[bool]) {
         let mut start = chain.span.start;
         for end in chain.span.clone().skip(1) {

@@ -15,7 +15,6 @@ pub(super) struct Chain {
     pub(super) span: Range<usize>,
 }
 
-/// The lines and rings of all shapes, as positions on the grid.
 #[derive(Debug)]
 pub(super) struct Lines {
     list: Vec<Chain>,

@@ -28,7 +28,6 @@ pub fn dissolved(surfaces: &[Geometry<'_>], groups: &[usize], count: usize) -> V
     members.iter().map(|surfaces| union(surfaces)).collect()
 }
 
-/// Returns the union of the surfaces. Cuts its rings into simple rings, in which no position occurs twice.
 fn union(surfaces: &[Geometry<'_>]) -> MultiPolygon<f64> {
     let contours = join_closed(border(surfaces));
     let options = IntOverlayOptions::keep_all_points();
@@ -151,7 +150,6 @@ fn simple_rings(sides: &[[IntPoint; 2]]) -> Vec<Vec<IntPoint>> {
     rings
 }
 
-/// Returns the left turn between two sides, from -π to π.
 fn turn(side: [IntPoint; 2], next: [IntPoint; 2]) -> f64 {
     let vector = |[from, to]: [IntPoint; 2]| (f64::from(to.x - from.x), f64::from(to.y - from.y));
     let ((a, b), (c, d)) = (vector(side), vector(next));

@@ -30,7 +30,6 @@ struct Passage {
 }
 
 impl Junctions {
-    /// Returns the neighbours of a node in the first chain that passed it.
     pub(super) fn neighbours(&self, node: NodeId) -> [NodeId; 2] {
         self.passages.get(node as usize).map_or([NONE; 2], |passage| passage.neighbours)
     }

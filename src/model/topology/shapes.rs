@@ -33,7 +33,6 @@ pub struct Polygons<'a> {
 }
 
 impl<'a> Shape<'a> {
-    /// Returns the polygons; none for a point or a line.
     pub(crate) fn polygons(&self) -> impl Iterator<Item = Rings<'a>> + use<'a> {
         let (one, more) = match self.clone() {
             Self::Polygon(rings) => (Some(rings), None),
@@ -80,12 +79,10 @@ pub(crate) struct Shapes {
     pub(super) arcs: Arcs,
 }
 
-/// The node, chain or polygons of a shape.
 #[derive(Clone, Debug)]
 pub(super) enum Outline {
     Point(Node),
     LineString(usize),
-    /// An index in [`Shapes::polygons`].
     Polygon(usize),
     MultiPolygon(Range<usize>),
 }

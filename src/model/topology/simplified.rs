@@ -39,10 +39,8 @@ pub fn simplified(surfaces: &[Geometry<'_>], tolerance: f64) -> Vec<MultiPolygon
     simplified.collect()
 }
 
-/// Borders with positions in whole steps.
 struct Borders(Vec<Border>);
 
-/// An arc in steps, the number of attempts to simplify it, and the result of the last attempt.
 struct Border {
     whole: LineString<f64>,
     attempts: u8,
@@ -50,7 +48,6 @@ struct Border {
 }
 
 impl Borders {
-    /// Converts the arcs to steps, without simplifying them.
     fn new(topology: &Topology) -> Self {
         let Some(grid) = topology.grid() else { return Self(Vec::new()) };
         let borders = topology.arcs().map(|arc| {
@@ -121,7 +118,6 @@ impl Borders {
         to_degrees(counter_clockwise(Polygon::new(exterior, rings.collect())))
     }
 
-    /// Joins the simplified arcs to a ring.
     fn ring(&self, arcs: &[ArcIndex]) -> LineString<f64> {
         let mut ring: Vec<Coord<f64>> = Vec::new();
         for arc in arcs {

@@ -46,7 +46,6 @@ fn map_extent(bounds: Rect<f64>) -> Rect<f64> {
     Rect::new(middle - half, middle + half)
 }
 
-/// Appends rings to an SVG path. A ring is a text of `lat,lng` pairs.
 fn draw_rings<'a>(path: &mut String, rings: impl Iterator<Item = &'a str>, extent: Rect<f64>) {
     for ring in rings {
         let mut last = None;

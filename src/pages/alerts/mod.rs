@@ -99,13 +99,11 @@ impl Page {
     }
 }
 
-/// A message as the template of the page shows it.
 #[derive(Clone, Debug, Serialize)]
 struct MessageView {
     address: String,
     status: &'static str,
     message_type: &'static str,
-    /// The code of the state; 0 if the flood has ended.
     state: u8,
     area: String,
     /// `None` for the area of the exercise, which is not on the map.

@@ -20,7 +20,6 @@ use crate::sources::Sources;
 use crate::stores::Store;
 use crate::telemetry::Metrics;
 
-/// Sets and clears the states of areas, or previews the outcome.
 #[post("/desk/changes", data = "<body>")]
 pub(super) async fn change(
     sender: OfficerScript,
@@ -69,7 +68,6 @@ pub(super) async fn moderate(
     set_report_visibility(author, id.get()?, body, store, images, follower, archive.inner().as_ref()).await
 }
 
-/// Hides all waiting reports of a sender.
 #[post("/desk/reports/waiting/<sender>/hide", data = "<body>")]
 pub(super) async fn hide_waiting(
     officer: OfficerScript,

@@ -158,7 +158,6 @@ impl DeskRequest<'_> {
     }
 }
 
-/// Makes the provider ask for the password at the next login of this browser.
 pub(super) fn ask_again(config: &Config, cookies: &CookieJar<'_>) {
     cookies.add(cookie(config, AGAIN, "1".to_owned(), SameSite::Lax, AGAIN_LIFETIME));
 }

@@ -1,6 +1,5 @@
-//! The desk, where officers see which areas need attention and set states. They log in at the identity provider of their
-//! office, or with an API key. The script draws the page; without the script, officers can log in and out, and read the situation
-//! report.
+//! The desk: officers see which areas need attention, and set states. They log in at their identity provider, or with an API key.
+//! Without the script, officers can log in and out, and read the situation report.
 
 mod actions;
 mod desk_request;
@@ -105,8 +104,7 @@ struct Token<'r> {
     token: &'r str,
 }
 
-/// Ends the login. A person goes on to the identity provider, which ends its own session. The policy of the desk forbids to redirect
-/// a form to another origin, so a page goes on by itself.
+/// Ends the login. The desk's policy forbids to redirect a form to the identity provider, so a page goes on by itself.
 #[post("/desk/logout", data = "<form>")]
 async fn end(
     officer: Officer,

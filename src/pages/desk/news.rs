@@ -40,8 +40,7 @@ pub(super) fn throttle(clock: Arc<dyn Clock>) -> News {
     Throttle::new(MIN_INTERVAL, clock)
 }
 
-/// Responds with the attention list, the reports and changes of the last day, and the hidden reports. Reads the store at most
-/// every two seconds, for all officers together.
+/// Responds with the attention list, reports and changes of the last day, and hidden reports, read once for all officers.
 #[get("/desk/news")]
 pub(super) async fn get_news(
     _officer: Officer,

@@ -12,8 +12,7 @@ use crate::model::AreaSet;
 use crate::rendering::ApiResponse;
 use crate::stores::Store;
 
-/// Lists the identifiers of the areas whose states the officer may set, and of those whose reports the officer may moderate; `null`
-/// for all areas.
+/// Lists the areas whose states the officer may set, and those whose reports they may moderate; `null` for all areas.
 #[get("/desk/areas")]
 pub(super) async fn list_own_areas(
     officer: Officer,

@@ -31,7 +31,6 @@ const MINUTE: Duration = Duration::from_mins(1);
 /// The maximum number of remembered addresses with failures. The least recently used ones are evicted first.
 const MAX_ADDRESSES: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
 
-/// The state of the desk: failed logins, and the news.
 #[derive(Debug)]
 pub(crate) struct Desk {
     clock: Arc<dyn Clock>,
@@ -53,7 +52,6 @@ pub(super) struct Officer {
     pub(super) token: String,
 }
 
-/// The login of a person with OpenID Connect.
 #[derive(Debug, Serialize, Deserialize)]
 struct PersonSession {
     person: Person,
@@ -61,15 +59,12 @@ struct PersonSession {
     number: u64,
     /// In milliseconds since 1970.
     until: i64,
-    /// The CSRF token.
     token: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LoginError {
-    /// The key or the name is invalid.
     Wrong,
-    /// The address has sent too many wrong logins.
     TooMany,
 }
 
@@ -253,7 +248,6 @@ impl Officer {
         self.credential.allows(Scope::ReportsModerate)
     }
 
-    /// Whether the officer may change only some areas.
     pub(super) fn is_limited(&self) -> bool {
         !self.own_areas().is_everywhere()
     }
@@ -308,7 +302,6 @@ impl Officer {
     }
 }
 
-/// An officer, for requests from the script of the desk.
 #[derive(Clone, Debug)]
 pub(super) struct OfficerScript(pub(super) Officer);
 

@@ -35,7 +35,6 @@ struct Situation {
     truncated_before: Option<Timestamp>,
 }
 
-/// An area that is flooded or has changed recently.
 struct AreaSituation<'s> {
     area: &'s Area,
     current: Option<CurrentState>,
@@ -43,7 +42,6 @@ struct AreaSituation<'s> {
 }
 
 impl Situation {
-    /// Reads the current states, and the recent changes within the limit.
     async fn read(store: &dyn Store, at: Timestamp, limit: AreaLimit) -> Result<Self, Problem> {
         let query = FloodLogQuery {
             since: Some(at.saturating_sub(RECENT)),
@@ -77,7 +75,6 @@ impl Situation {
         batches
     }
 
-    /// Returns a batch as JSON, with its areas grouped by larger area.
     fn batch_json(&self, batch: &[&LoggedChange], view: &DeskRequest<'_>) -> Value {
         let areas = self.layer.areas();
         let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -194,7 +191,6 @@ pub(super) struct Table {
     disposition: Header<'static>,
 }
 
-/// Responds with one row for each area that is flooded or has changed within six hours.
 #[get("/desk/situation.csv?<areas>")]
 pub(super) async fn table(
     officer: Officer,

@@ -19,7 +19,6 @@ const STYLE: &str = include_str!("layout.css");
 
 pub(crate) const LOGO: &str = "/logo";
 
-/// The characters that are escaped in a query value.
 const QUERY_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The template of a page, which extends `layout.html`.
@@ -56,7 +55,6 @@ pub(crate) struct Layout {
     pages: Vec<(&'static str, String)>,
 }
 
-/// The page to render.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageContext<'a> {
     /// The key of the page's text in the navigation. Also the suffix of the class of `<body>`.
@@ -83,7 +81,6 @@ struct LayoutContext<'a> {
     has_own_terms: bool,
 }
 
-/// A warning that the data is not real, on top of a page and in its title.
 #[derive(Serialize)]
 struct Banner<'a> {
     key: Sentence,
@@ -95,7 +92,6 @@ struct Banner<'a> {
 struct Language<'a> {
     code: &'a str,
     name: &'a str,
-    /// The address of this page in the language.
     address: String,
 }
 

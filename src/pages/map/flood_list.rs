@@ -46,7 +46,6 @@ struct Row {
     faded: bool,
 }
 
-/// A time, for programs and for people.
 #[derive(Debug, Serialize)]
 pub(super) struct DisplayTime {
     at: String,
@@ -133,7 +132,6 @@ impl FloodList {
     }
 }
 
-/// Returns the name of an area with its parent's name.
 pub(super) fn area_name(area: &Area) -> String {
     place_name(&area.parent_name, &area.name, &area.id.to_string())
 }

@@ -194,7 +194,6 @@ pub(super) async fn find_file(
     files.find("/map/", file).await
 }
 
-/// Responds with the names of hazards, for the reports on the map.
 #[get("/map/hazards", rank = 1)]
 pub(super) async fn list_hazards(
     _caller: Caller,

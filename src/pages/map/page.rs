@@ -286,7 +286,6 @@ impl Page<'_> {
         rows.collect()
     }
 
-    /// Returns the text about an unknown city or area.
     fn unknown_text(&self, texts: &Translations) -> Option<Value> {
         let (key, city) = match (self.unknown_city, self.is_unknown_area()) {
             (Some(city), _) => (Sentence::NotCoveredCity, city),

@@ -14,12 +14,10 @@ pub(super) struct TextContext<'a> {
     pub(super) zone: Tz,
 }
 
-/// The selected area, and the sentences about it.
 #[derive(Debug, Serialize)]
 pub(super) struct SelectedArea {
     name: String,
     city: String,
-    /// The text after the name in the title.
     title: String,
     sentences: Vec<SentenceView>,
 }
@@ -86,7 +84,6 @@ impl SelectedArea {
     }
 }
 
-/// Fills in the number, depths and times of reports.
 fn fill_reports(
     text: &str,
     reported: &[FloodReport],

@@ -54,7 +54,6 @@ pub(super) fn new_token() -> Result<String, Problem> {
     random::hex::<{ TOKEN_LENGTH / 2 }>().map_err(Problem::internal)
 }
 
-/// The values of the fields, by name.
 #[derive(Debug, Default)]
 pub(super) struct FormData(HashMap<String, Vec<String>>);
 

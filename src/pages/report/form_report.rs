@@ -75,7 +75,6 @@ pub(super) fn parse_report(
     Ok(FormReport { content: report.content(card, &config.cards), is_outside })
 }
 
-/// Returns the location of the pin, or the label point of the chosen area.
 fn location(form: &FormData, areas: &AreaSet) -> Option<Position> {
     let number = |name| form.get(name).and_then(|text| text.parse::<f64>().ok());
     if let Some((lng, lat)) = number("lng").zip(number("lat")) {

@@ -90,7 +90,6 @@ impl<'r> FormRequest<'r> {
     }
 }
 
-/// Returns the value of another guard of the request.
 async fn guard<'r, T: FromRequest<'r, Error = Problem>>(request: &'r Request<'_>) -> Result<T, Problem> {
     match request.guard::<T>().await {
         Outcome::Success(value) => Ok(value),

@@ -1,5 +1,4 @@
-//! The questions of the form for each hazard. The country defines hazards, types and attributes; the group `hazards` has their
-//! texts.
+//! The questions of the form for each hazard: the country defines them, the group `hazards` has their texts.
 
 use serde_json::{Value, json};
 
@@ -61,7 +60,6 @@ fn field(disaster: DisasterType, member: &str) -> String {
     format!("{}.{member}", disaster.name())
 }
 
-/// Returns the names of the form fields of all hazards: the type and the attributes of each.
 pub(super) fn fields(config: &Config) -> Vec<String> {
     let map = |question: HazardQuestion<'_>| {
         let attributes = question.attributes.iter().map(|(attribute, _)| attribute.name.as_str());

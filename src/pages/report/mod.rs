@@ -116,7 +116,6 @@ pub(super) async fn find_file(
 enum CardLookup {
     Unused(Arc<Card>),
     Used(Arc<Card>),
-    /// The card is unknown or expired, or its identifier is invalid.
     Missing,
 }
 

@@ -24,7 +24,6 @@ use crate::pages::layout::{PageContext, PageTemplate};
 use crate::rendering::{ApiResponse, HTML};
 use crate::stores::StoreError;
 
-/// The outcome of sending a photo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PhotoOutcome {
     None,
@@ -37,7 +36,6 @@ pub(super) enum PhotoOutcome {
 }
 
 impl PhotoOutcome {
-    /// Returns the value of `photo` in the address of the thank-you page.
     fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -157,8 +155,7 @@ impl FormRequest<'_> {
         self.page(status, FORM, &path(card), values)
     }
 
-    /// Responds with the thank-you page: where the report is on the map, and what to do now. The sender of the report can add a
-    /// photo; `fault` is the key of an error text.
+    /// Responds with the thank-you page: where the report is, and what to do now. `fault` is the key of an error text.
     pub(super) async fn thanks(&self, card: &Card, fault: Option<&str>) -> Result<RenderedForm, Problem> {
         let texts = self.language.translations();
         let (form, t) = (texts.group("form"), &texts.group("form")["thanks"]);
@@ -243,14 +240,12 @@ impl FormRequest<'_> {
         Ok(is_open && self.images.is_photo_token(token, &card.id).await?)
     }
 
-    /// Returns whether a published report is recent enough for the live map.
     fn is_on_map(&self, report: &Report) -> bool {
         let hazard = self.config.cards.hazards.get(report.content.disaster_type);
         let window = hazard.map_or(Duration::from_hours(1), |hazard| hazard.window);
         report.content.created_at.saturating_add(window) > self.clock.now()
     }
 
-    /// Responds that the link is unknown or has expired.
     pub(super) fn expired(&self) -> Result<RenderedForm, Problem> {
         let t = &self.language.translations().group("form")["expired"];
         if self.is_script {
@@ -262,7 +257,6 @@ impl FormRequest<'_> {
         self.text_page(Status::NotFound, "expired", &[text(t, "says")], Some((&link, text(t, "link"))))
     }
 
-    /// Responds with 429: too many reports from the client's address.
     pub(super) fn too_many_reports(&self) -> Result<RenderedForm, Problem> {
         let t = &self.language.translations().group("form")["refused"];
         let message = self.with_number(text(t, "says"));

@@ -17,7 +17,6 @@ const MAX_REPORTS: usize = 8;
 /// read.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Freshness {
-    /// The number of areas by state.
     #[serde(skip)]
     pub(super) flooded: Option<BTreeMap<u8, u64>>,
     #[serde(skip)]
@@ -34,7 +33,6 @@ pub(super) struct Freshness {
 }
 
 impl Freshness {
-    /// Reads from the store; fields that cannot be read stay empty.
     pub(super) async fn read(store: &dyn Store) -> Self {
         let states = FloodQuery::default();
         let reports = ReportQuery {

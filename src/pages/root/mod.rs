@@ -67,7 +67,6 @@ pub(super) struct FrontResponse {
     vary: Header<'static>,
 }
 
-/// Responds with a page, or with its data as JSON for programs.
 #[get("/")]
 #[allow(clippy::too_many_arguments, reason = "each is a guard")]
 pub(super) async fn show(

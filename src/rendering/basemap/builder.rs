@@ -202,7 +202,6 @@ impl ZoomLevel {
 }
 
 impl ZoomLevels {
-    /// Returns an identifier of the map's content; empty if there is no content.
     pub(super) fn version(&self) -> &str {
         &self.version
     }
@@ -216,7 +215,6 @@ impl ZoomLevels {
         self.names.get(number as usize).map_or("", String::as_str)
     }
 
-    /// Returns the named places, at most [`MAX_NAMES`].
     pub(super) fn places(&self) -> impl Iterator<Item = (&str, Position)> {
         let nearest = self.zooms.last().into_iter().flat_map(|level| &level.parts);
         let labels = nearest.filter(|part| part.kind == BasemapKind::Place).filter_map(|part| {

@@ -59,7 +59,6 @@ pub(super) fn simplify(line: &[Point], tolerance: f64) -> Line {
     line.iter().zip(is_kept).filter_map(|(place, is_kept)| is_kept.then_some(*place)).collect()
 }
 
-/// Returns the squared distance of a position from a segment.
 fn distance_squared(point: Point, from: Point, to: Point) -> f64 {
     let [[x, y], [ax, ay], [bx, by]] = [point, from, to].map(|point| point.map(f64::from));
     let (dx, dy) = (bx - ax, by - ay);

@@ -95,7 +95,6 @@ impl Basemap {
         self.snapshot.lock().await.clone()
     }
 
-    /// Returns the place names of the file, for searches.
     pub(crate) fn places(&self) -> impl Iterator<Item = (&str, Position)> {
         self.file.places()
     }

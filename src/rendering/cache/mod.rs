@@ -66,8 +66,7 @@ pub struct RenderTimeouts {
 }
 
 impl RenderTimeouts {
-    /// Returns the limits for requests that wait at most `timeout`. A slower rendering continues: it is ready when a client
-    /// retries.
+    /// Returns the limits for requests that wait at most `timeout`. A slower rendering continues, ready for a retry.
     #[must_use]
     pub fn for_requests(timeout: Duration) -> Self {
         Self { deadline: 3 * timeout, abandon_after: Duration::from_secs(2) }
@@ -97,8 +96,7 @@ pub(crate) const UNBOUNDED_SHARE: usize = 4;
 pub enum RenderFailure<E> {
     /// Every request that waits for the rendering gets the error.
     ForAll(E),
-    /// Only the request that started the rendering gets the error, such as an exhausted quota. Other requests start a new
-    /// rendering.
+    /// Only the request that started the rendering gets the error, such as an exhausted quota. Others start a new rendering.
     ForInitiator(E),
 }
 
@@ -112,7 +110,6 @@ impl<E> From<E> for RenderFailure<E> {
 #[derive(Clone, Debug)]
 pub(crate) struct LastKnown {
     pub(crate) rendered: Arc<RenderedResponse>,
-    /// The revision of the data that was rendered.
     pub(crate) revision: Revision,
     pub(crate) started_at: Timestamp,
     pub(crate) current_at: Timestamp,

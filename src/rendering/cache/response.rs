@@ -9,14 +9,12 @@ pub(super) struct Response {
     pub(super) number: u64,
     /// The revision of the response's resource when the rendering was requested.
     pub(super) present: Revision,
-    /// The revision of the data that was rendered.
     pub(super) revision: Revision,
     pub(super) validity: Validity,
     pub(super) started_at: Timestamp,
     pub(super) rendered: Arc<RenderedResponse>,
 }
 
-/// How fresh the response to a request must be.
 pub(super) struct Freshness<'a> {
     /// The number of the newest rendering when the request arrived.
     pub(super) newest: u64,

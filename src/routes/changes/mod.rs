@@ -135,7 +135,6 @@ pub(super) struct ChangesRequest {
     draining: Draining,
     limits: Streams,
     timeout: Duration,
-    /// How long shared caches may reuse a response to this client.
     shared_max_age: Option<Duration>,
     metrics: Metrics,
 }
@@ -162,8 +161,7 @@ impl ChangesRequest {
         })
     }
 
-    /// Reserves a stream until the permit is dropped. Fails with 429 if the client has too many streams, or 503 if the server
-    /// has.
+    /// Reserves a stream until the permit is dropped. Fails if the client (429) or the server (503) has too many streams.
     fn acquire_stream(&self) -> Result<ConcurrencyPermit<Client>, Problem> {
         Ok(self.streams.try_acquire(self.client.clone())?)
     }

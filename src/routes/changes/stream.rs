@@ -112,7 +112,6 @@ impl EventStream {
         }
     }
 
-    /// Returns the next events; `None` at shutdown.
     async fn next_events(&mut self) -> Option<Vec<StreamPart>> {
         loop {
             sleep_until(self.next_event_at).await;

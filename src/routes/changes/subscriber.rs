@@ -8,7 +8,6 @@ use crate::changes::{Cursor, Delta, Follower, State};
 use crate::model::Timestamp;
 use crate::stores::FloodQuery;
 
-/// A client that follows changes.
 pub(super) struct Subscriber {
     follower: Follower,
     states: Receiver<Option<Arc<State>>>,
@@ -29,11 +28,9 @@ pub(super) enum LiveUpdate {
     Changed(StateUpdate),
     /// The states are current again, and may have changed.
     Current(StateUpdate),
-    /// The states may be stale. Contains the time at which they were last known to be current.
     Stale(Timestamp),
 }
 
-/// The difference between the states and the client's cursor.
 pub(super) enum StateUpdate {
     Delta(Arc<Delta>),
     Full(Arc<State>),

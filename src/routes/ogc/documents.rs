@@ -10,8 +10,7 @@ use crate::model::{AreaSelector, union_rect};
 pub(super) const SCHEMA: &str = "application/schema+json";
 
 const CRS: &str = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
-/// Relation of the link to the columns by which clients can filter. From OGC API – Features, Part 3, which is not supported
-/// otherwise.
+/// Relation of the link to the filter columns (OGC API – Features, Part 3, not supported otherwise).
 const QUERYABLES: &str = "http://www.opengis.net/def/rel/ogc/1.0/queryables";
 const TIME_SYSTEM: &str = "http://www.opengis.net/def/uom/ISO-8601/0/Gregorian";
 

@@ -98,7 +98,6 @@ impl Database {
         Ok(options.connect().await?)
     }
 
-    /// Connects to the file; fails if it does not exist.
     pub(super) async fn connect_to_read(&self) -> Result<SqliteConnection, OpenError> {
         self.check_whether_missing()?;
         if !self.path.exists() {

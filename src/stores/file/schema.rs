@@ -15,7 +15,6 @@ const APPLIED: &str = "_sqlx_migrations";
 const IS_THERE: &str =
     "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '_sqlx_migrations'";
 const IS_EMPTY: &str = "SELECT count(*) = 0 FROM sqlite_master";
-/// Selects all objects of the schema except `SQLite`'s own.
 const OBJECTS: &str = "
     SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!'";
 
@@ -96,7 +95,6 @@ async fn version(connection: &mut SqliteConnection) -> Result<usize, OpenError> 
     }
 }
 
-/// Returns the number of applied migrations, whether this program has them or not.
 pub(super) async fn count_applied(connection: &mut SqliteConnection) -> Result<usize, sqlx::Error> {
     if !is_there(connection).await? {
         return Ok(0);

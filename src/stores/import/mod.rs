@@ -52,7 +52,6 @@ struct Import<'i, T> {
     summary: ImportSummary,
 }
 
-/// The result of comparing a row of the folder with the stored row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RowStatus {
     New,
@@ -66,7 +65,6 @@ fn take_match<K: Eq + Hash>(stored: &mut HashMap<K, usize>, key: &K) -> bool {
     count.map(|count| *count -= 1).is_some()
 }
 
-/// Receives the rows of a file.
 type Sink<'s, V> = &'s mut dyn FnMut(FolderRow<V>) -> Result<(), OpenError>;
 
 impl<T: Target> Import<'_, T> {

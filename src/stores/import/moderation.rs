@@ -25,7 +25,6 @@ impl<T: Target> Import<'_, T> {
         )
     }
 
-    /// Appends the new entries of the moderation log.
     pub(super) fn moderation_log(&mut self) -> Result<(), OpenError> {
         let id = |entry: &ModerationEntry| -> EntryId { (entry.at, entry.report, entry.action.name()) };
         self.import_file(

@@ -7,9 +7,7 @@ use crate::stores::TakenUpload;
 #[derive(Clone, Debug, Default)]
 pub(in crate::stores) struct Uploads {
     by_card: OrdMap<CardId, Image>,
-    /// Expected uploads by deadline.
     expected: OrdSet<(Timestamp, CardId)>,
-    /// Received uploads by due time.
     due: OrdSet<(Timestamp, CardId)>,
 }
 

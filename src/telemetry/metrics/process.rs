@@ -43,7 +43,6 @@ impl Process {
     }
 }
 
-/// Returns the resident memory in bytes.
 fn resident_memory() -> Option<i64> {
     let kibibytes = number_after(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")?;
     kibibytes.checked_mul(1024)

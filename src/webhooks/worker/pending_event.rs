@@ -23,7 +23,6 @@ pub(super) struct PendingEvent {
     pub(super) due: Instant,
 }
 
-/// The event chosen for the next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Candidate {
     /// The next event in order, or the pending one.
@@ -34,7 +33,6 @@ pub(super) enum Candidate {
 }
 
 impl Worker {
-    /// Returns the event for the next request, and the action for it.
     pub(super) async fn next_candidate(&mut self) -> Result<(Candidate, Action), StoreError> {
         let (now, monotonic) = (self.shared.clock.now(), self.shared.clock.monotonic());
         let Some(pending) = self.pending.clone() else {

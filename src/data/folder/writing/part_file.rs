@@ -16,7 +16,6 @@ pub(super) struct PartFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Writing,
-    /// A write has failed.
     Broken,
     Finished,
 }

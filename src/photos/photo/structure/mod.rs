@@ -8,7 +8,6 @@ mod webp;
 use super::NotAPhoto;
 use crate::photos::ImageType;
 
-/// Where an image ends, and how much memory decoding takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileStructure {
     pub(super) end: usize,
