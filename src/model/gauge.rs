@@ -62,10 +62,13 @@ impl Serialize for Centimetres {
     }
 }
 
+// `serialize_with` passes a reference.
+#[allow(clippy::ref_option)]
 fn centimetres<S: Serializer>(level: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
     level.map(Centimetres).serialize(serializer)
 }
 
+#[allow(clippy::ref_option)]
 fn range<S: Serializer>(range: &Option<[f64; 2]>, serializer: S) -> Result<S::Ok, S::Error> {
     range.map(|range| range.map(Centimetres)).serialize(serializer)
 }

@@ -111,8 +111,7 @@ impl QualityRules {
         let mut good = Vec::new();
         for (index, reading) in readings.iter_mut().enumerate() {
             // Senders write sentinels exactly.
-            #[allow(clippy::float_cmp)]
-            let is_sentinel = self.sentinels.iter().any(|sentinel| *sentinel == reading.level);
+            let is_sentinel = self.sentinels.contains(&reading.level);
             let is_possible = settings.range.is_none_or(|[low, high]| (low..=high).contains(&reading.level));
             reading.quality = match (is_sentinel, reading.level.is_finite() && is_possible) {
                 (true, _) => Quality::Missing,

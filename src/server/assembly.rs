@@ -54,17 +54,8 @@ impl Builder {
         let settings = self.store_settings(&config);
         let OpenedStore { store, managed, failure } =
             opener.open(&settings).await.map_err(BuildError::Store)?;
-        let store = if store.enforces_limits().await {
-            store
-        } else {
-            tracing::warn!(
-                "{store} does not check the areas of credentials: those limited to areas cannot write"
-            );
-            Arc::new(RefusalOfLimits(store))
-        };
-        let store = Arc::new(JudgedGauges::new(store, config.gauges.clone(), Arc::clone(&self.clock)));
         let metrics = settings.metrics;
-        let store: Arc<dyn Store> = Arc::new(MeasuredStore::new(store, metrics.clone()));
+        let store = decorated(store, &config, &self.clock, &metrics).await;
         let follower = Follower::new(Arc::clone(&store), Arc::clone(&self.clock), metrics.clone());
         let renderer = renderer(&config, &store, &self.clock, &metrics, follower.withdrawn_revision());
         let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone());
@@ -193,6 +184,25 @@ impl Builder {
 fn shield(figment: &Figment) -> Shield {
     let has_tls = rocket::Config::try_from(figment).is_ok_and(|config| config.tls_enabled());
     if has_tls { Shield::new().enable(Hsts::default()) } else { Shield::new() }
+}
+
+/// Adds what no store has to do itself.
+async fn decorated(
+    store: Arc<dyn Store>,
+    config: &Config,
+    clock: &Arc<dyn Clock>,
+    metrics: &Metrics,
+) -> Arc<dyn Store> {
+    let store = if store.enforces_limits().await {
+        store
+    } else {
+        tracing::warn!(
+            "{store} does not check the areas of credentials: those limited to areas cannot write"
+        );
+        Arc::new(RefusalOfLimits(store))
+    };
+    let store = Arc::new(JudgedGauges::new(store, config.gauges.clone(), Arc::clone(clock)));
+    Arc::new(MeasuredStore::new(store, metrics.clone()))
 }
 
 fn renderer(

@@ -4,6 +4,7 @@ use std::fmt;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
+use super::gauge::Update;
 use super::storable::check_storable;
 use super::times::{TooFarAhead, effective_time};
 use crate::model::{
@@ -76,14 +77,17 @@ impl<'a> Fields<'a> {
         converted
     }
 
-    /// Reads a change of a stored value: `None` if the field is absent or wrong, `Some(None)` if it is null.
+    /// Reads a change of a stored value; null removes it. A wrong field keeps it, and adds a fault.
     pub(super) fn update<T>(
         &self,
         key: &str,
         must: impl fmt::Display,
         convert: impl FnOnce(&'a Value) -> Option<T>,
-    ) -> Option<Option<T>> {
-        if self.is_null(key) { Some(None) } else { self.convert(key, must, convert).map(Some) }
+    ) -> Update<T> {
+        if self.is_null(key) {
+            return Update::Remove;
+        }
+        self.convert(key, must, convert).map_or(Update::Keep, Update::Set)
     }
 
     /// Reads the field with `read`; adds a fault if it is missing.

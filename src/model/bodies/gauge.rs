@@ -23,15 +23,37 @@ pub struct GaugeReadings {
     pub observations: Vec<SentReading>,
 }
 
-/// A change of [`GaugeSettings`]: for each setting `None` to keep it, or its new value, which may be none. **Default: no change**
+/// A change of [`GaugeSettings`]. **Default: no change**
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SettingsUpdate {
     /// The thresholds.
-    pub thresholds: Option<Option<Thresholds>>,
+    pub thresholds: Update<Thresholds>,
     /// The levels that the gauge can measure.
-    pub range: Option<Option<[f64; 2]>>,
+    pub range: Update<[f64; 2]>,
     /// The expected seconds between two readings.
-    pub every: Option<Option<u32>>,
+    pub every: Update<u32>,
+}
+
+/// A change of a stored value.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Update<T> {
+    /// Keeps the stored value.
+    #[default]
+    Keep,
+    /// Replaces it.
+    Set(T),
+    /// Removes it.
+    Remove,
+}
+
+impl<T> Update<T> {
+    fn apply(self, stored: Option<T>) -> Option<T> {
+        match self {
+            Self::Keep => stored,
+            Self::Set(value) => Some(value),
+            Self::Remove => None,
+        }
+    }
 }
 
 /// A reading, as an agency sends it.
@@ -65,9 +87,9 @@ impl GaugeReadings {
         let stored = stored.cloned().unwrap_or_default();
         let update = &self.settings;
         let settings = GaugeSettings {
-            thresholds: update.thresholds.unwrap_or(stored.thresholds),
-            range: update.range.unwrap_or(stored.range),
-            every: update.every.unwrap_or(stored.every),
+            thresholds: update.thresholds.apply(stored.thresholds),
+            range: update.range.apply(stored.range),
+            every: update.every.apply(stored.every),
         };
         let mut readings = BTreeMap::new();
         for (index, SentReading { observed_at, level, alert }) in self.observations.iter().enumerate() {

@@ -24,7 +24,7 @@ pub(crate) use self::fields::ORIGIN;
 pub use self::fields::{Fault, Object};
 pub(crate) use self::flood_state::read_flood_state;
 pub(crate) use self::gauge::read_gauge;
-pub use self::gauge::{GaugeReadings, MissingAlert, SentReading, SettingsUpdate};
+pub use self::gauge::{GaugeReadings, MissingAlert, SentReading, SettingsUpdate, Update};
 pub(crate) use self::partner_report::read_partner_report;
 pub use self::partner_report::{PartnerReport, PartnerRules};
 pub use self::storable::check_storable;

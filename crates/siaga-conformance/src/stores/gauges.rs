@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{FreshStore, open};
 use crate::fixture::{place, reading};
-use siaga::model::bodies::{GaugeReadings, SettingsUpdate};
+use siaga::model::bodies::{GaugeReadings, SettingsUpdate, Update};
 use siaga::model::{AlertLevel, AreaSelector, GaugeSettings, ReportedAlert, Thresholds};
 use siaga::stores::{GaugeQuery, Resource, Store, StoreError, Window};
 
@@ -136,9 +136,9 @@ pub async fn settings_of_a_gauge_stay_until_they_are_changed(fresh: &dyn FreshSt
     let (store, _) = open(fresh).await;
     let thresholds = Thresholds::new([Some(950.0), Some(850.25), None]).unwrap();
     let update = SettingsUpdate {
-        thresholds: Some(Some(thresholds)),
-        range: Some(Some([-50.0, 1e3])),
-        every: Some(Some(600)),
+        thresholds: Update::Set(thresholds),
+        range: Update::Set([-50.0, 1e3]),
+        every: Update::Set(600),
     };
     let bare = |minutes, level, settings: SettingsUpdate| {
         let mut readings = sent("TMA00003", 1.0, &[(minutes, level)]);
@@ -158,7 +158,7 @@ pub async fn settings_of_a_gauge_stay_until_they_are_changed(fresh: &dyn FreshSt
     assert_eq!(listed().await, (all.clone(), vec![AlertLevel::Alert]));
     store.store_gauge(bare(20, 950.0, SettingsUpdate::default())).await.unwrap();
     assert_eq!(listed().await, (all.clone(), vec![AlertLevel::Alert, AlertLevel::Critical]));
-    let removed = SettingsUpdate { thresholds: Some(None), range: None, every: Some(None) };
+    let removed = SettingsUpdate { thresholds: Update::Remove, range: Update::Keep, every: Update::Remove };
     let missing = store.store_gauge(bare(10, 1.0, removed.clone())).await.unwrap_err();
     assert!(
         matches!(&missing, StoreError::Invalid { key, .. } if key == "observations.0.alert"),
@@ -178,7 +178,7 @@ pub async fn settings_of_a_gauge_stay_until_they_are_changed(fresh: &dyn FreshSt
 pub async fn what_was_reported_is_kept_beside_a_worse_level(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let thresholds = Thresholds::new([None, Some(850.0), None]).unwrap();
-    let settings = SettingsUpdate { thresholds: Some(Some(thresholds)), ..SettingsUpdate::default() };
+    let settings = SettingsUpdate { thresholds: Update::Set(thresholds), ..SettingsUpdate::default() };
     store.store_gauge(GaugeReadings { settings, ..sent("TMA00003", 1.0, &[(30, 900.0)]) }).await.unwrap();
     let layer = store.gauges(&last(1)).await.unwrap().value;
     let gauge = layer.0.iter().find(|gauge| gauge.gauge.id == "TMA00003").unwrap();
