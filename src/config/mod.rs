@@ -346,6 +346,9 @@ impl Config {
             .map_err(|(key, must)| ConfigError::new(&format!("siaga.alerts.{key}"), must))?;
         config.feeds.check(&config.disasters, &config.cards.hazards)?;
         sources::check(&config.sources)?;
+        if let Some((key, must)) = config.gauges.fault() {
+            return Err(ConfigError::new(&format!("siaga.gauges.{key}"), must));
+        }
         config.webhooks.check()?;
         config.images.check()?;
         config.cache.check()?;

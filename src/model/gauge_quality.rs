@@ -93,11 +93,21 @@ const RETURN: usize = 3;
 const NEIGHBOURS: Duration = Duration::from_hours(3);
 
 impl QualityRules {
+    /// Returns the key of an unusable value, and the rule that it breaks.
+    pub(crate) fn fault(&self) -> Option<(&'static str, &'static str)> {
+        if self.spike.is_some_and(|spike| !(spike.is_finite() && spike > 0.0)) {
+            return Some(("spike", "must be a number of centimetres per minute above 0"));
+        }
+        let is_outside = |hours| !(1..=168).contains(&hours);
+        self.flat.is_some_and(is_outside).then_some(("flat", "must be a whole number of hours from 1 to 168"))
+    }
+
     /// How long before a reading others can lie that decide on its quality.
     #[must_use]
     pub(crate) fn context(&self) -> Duration {
-        let spike = self.spike.map_or(Duration::ZERO, |_| NEIGHBOURS);
-        spike.max(self.flat_time().unwrap_or_default())
+        let is_tested = self.spike.is_some() || self.flat.is_some();
+        let neighbours = if is_tested { NEIGHBOURS } else { Duration::ZERO };
+        self.flat_time().unwrap_or_default().saturating_add(neighbours)
     }
 
     fn flat_time(&self) -> Option<Duration> {
@@ -152,7 +162,12 @@ fn judge_jumps(readings: &mut [Observation], good: &[usize], spike: f64) -> Vec<
         };
         let later = &good[at + 1..good.len().min(at + 1 + RETURN)];
         let is_confirmed = later.first().is_some_and(|&next| !is_jump(readings, current, next));
-        let back = later.iter().position(|&next| !is_jump(readings, before, next));
+        // The allowed change grows with time, so the level must also be nearer to the one before than to the jump.
+        let is_back = |&next: &usize| {
+            let distance = |from: usize| (readings[next].level - readings[from].level).abs();
+            !is_jump(readings, before, next) && distance(before) < distance(current)
+        };
+        let back = later.iter().position(is_back);
         match back {
             _ if is_confirmed => kept.push(current),
             Some(between) => {
@@ -230,6 +245,13 @@ mod tests {
         assert_eq!(judge(&[(0, 100.0), (5, 145.0), (10, 190.0)]), [1, 1, 1], "a fast rise is no jump");
         assert_eq!(judge(&[(0, 100.0), (5, -999.0), (10, 110.0)]), [1, 9, 1], "a sentinel is no neighbour");
         assert_eq!(judge(&[(0, 100.0), (600, 5_000.0)]), [1, 1], "after ten hours");
+        for rise in [
+            &[(0, 100.0), (15, 300.0), (30, 480.0), (45, 500.0)][..],
+            &[(0, 100.0), (10, 201.0), (20, 302.0), (30, 403.0), (40, 410.0)],
+            &[(0, 100.0), (5, 400.0), (10, 800.0), (120, 700.0)],
+        ] {
+            assert!(!judge(rise).contains(&4), "a rise in steps never fails: {rise:?}");
+        }
     }
 
     #[test]

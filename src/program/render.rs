@@ -12,7 +12,9 @@ use crate::data::folder::{Dataset, DatasetError};
 use crate::formats::EncodeContext;
 use crate::model::{AreaSelector, Layer, LayerKind, Timestamp};
 use crate::stores::memory::MemoryStore;
-use crate::stores::{AlertQuery, AreaQuery, FloodQuery, GaugeQuery, LayerQuery, ReportQuery, Store, Window};
+use crate::stores::{
+    AlertQuery, AreaQuery, FloodQuery, GaugeQuery, JudgedGauges, LayerQuery, ReportQuery, Store, Window,
+};
 
 #[derive(Args)]
 pub(super) struct RenderCommand {
@@ -53,8 +55,9 @@ pub(super) async fn run(builder: &Builder, command: RenderCommand) -> Result<(),
             Arc::new(MemoryStore::new(dataset, Arc::clone(&settings.clock)))
         }
     };
+    let store = JudgedGauges::new(store, config.gauges.clone(), Arc::clone(&settings.clock));
     let (max_features, now) = (config.limits.features.get().into(), settings.clock.now());
-    let layer = read_layer(&*store, query(layer, last), max_features, now).await;
+    let layer = read_layer(&store, query(layer, last), max_features, now).await;
     store.close().await;
     let layer = layer?.with_photos_at(&config.photos_url().into()).issued_by(&config.issuer().into());
     if layer.is_empty() {

@@ -21,6 +21,10 @@ impl JudgedGauges {
         Self { store, rules, clock }
     }
 
+    fn wider(&self, query: &GaugeQuery) -> GaugeQuery {
+        GaugeQuery { window: self.with_context(query.window), ..query.clone() }
+    }
+
     /// Returns the window with the readings around it that decide on the quality of those inside.
     fn with_context(&self, window: Window) -> Window {
         let context = self.rules.context();
@@ -50,8 +54,7 @@ impl Decorator for JudgedGauges {
     async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError> {
         let now = self.clock.now();
         let (first, last) = query.window.bounds(now);
-        let wider = GaugeQuery { window: self.with_context(query.window), ..query.clone() };
-        let read = self.store.gauges(&wider).await?;
+        let read = self.store.gauges(&self.wider(query)).await?;
         let (mut layer, read_validity) = (read.value, read.validity);
         layer.0.retain_mut(|gauge| {
             self.rules.judge(&mut gauge.observations, &gauge.gauge.settings);
@@ -63,5 +66,9 @@ impl Decorator for JudgedGauges {
         });
         let validity = query.window.validity(now, layer.oldest(), None).and(read_validity);
         Ok(Versioned { revision: read.revision, validity, value: layer })
+    }
+
+    async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError> {
+        self.store.count_readings(&self.wider(query), most).await
     }
 }

@@ -9,7 +9,7 @@ use siaga::auth::{ApiKey, KeyDigest};
 use siaga::model::{SenderHash, WaitingOrigin};
 use siaga::stores::{KeyEntry, Store};
 
-use super::desk::{browser, log_in, token_of};
+use super::desk::{browser, log_in};
 use crate::fixture::{cards, content, place};
 use crate::suite::eventually::{LONG, eventually_blocking};
 use crate::suite::support::{ADMIN_KEY, SECRET, Siaga, figment, json_of, key};
@@ -85,9 +85,7 @@ const ROUTES: [(&str, Rule); 21] = [
 ];
 
 fn send(client: &Client, method: Method, address: String, body: Value) -> LocalResponse<'_> {
-    let token = if address.starts_with("/desk/") { token_of(client) } else { String::new() };
-    let request =
-        client.req(method, address).header(ContentType::JSON).header(Header::new("X-Desk-Token", token));
+    let request = client.req(method, address).header(ContentType::JSON);
     let body = if body.is_null() { String::new() } else { body.to_string() };
     request.header(Header::new("Sec-Fetch-Site", "same-origin")).header(key(GROGOL)).body(body).dispatch()
 }

@@ -173,8 +173,15 @@ impl RelyingParty {
             && let (Some(endpoint), Some(token)) = (&metadata.userinfo_endpoint, text("access_token"))
         {
             let body = fetch(self.http.get(endpoint.url().clone()).bearer_auth(token)).await;
-            let parsed = serde_json::from_slice(&body.map_err(unavailable)?);
-            let userinfo: Claims = parsed.map_err(|_| unavailable("the userinfo is not a JSON object"))?;
+            let userinfo = body.map_err(unavailable).and_then(|body| {
+                let parsed = serde_json::from_slice::<Claims>(&body);
+                parsed.map_err(|_| unavailable("the userinfo is not a JSON object"))
+            });
+            let userinfo = match userinfo {
+                // Without the name, the person has another one.
+                Err(_) if !lacks(&self.settings.groups_claim) => return self.person(&claims),
+                userinfo => userinfo?,
+            };
             if userinfo.get("sub") != claims.get("sub") {
                 return Err(OidcError::Refused("userinfo of another person"));
             }
@@ -240,7 +247,8 @@ impl RelyingParty {
         let error = members.get("error").and_then(Value::as_str).unwrap_or_default();
         match (status, error) {
             (StatusCode::OK, _) => Ok(members),
-            (StatusCode::BAD_REQUEST, "invalid_grant") => {
+            // Providers answer an unusable code with different errors; only this one is about the service itself.
+            (StatusCode::BAD_REQUEST, error) if error != "invalid_client" => {
                 Err(OidcError::Refused("the issuer refuses the code"))
             }
             _ => Err(unavailable(format_args!("the token response is {status}, {:?}", excerpt(error)))),

@@ -26,6 +26,7 @@ impl Folder {
     }
 }
 
+const EVERY: &str = "every must be whole seconds from 60 to 86400";
 const RANGE: &str = "range must be the lowest and the highest level, two ascending numbers in cm";
 
 fn gauge(feature: &Feature<'_>, locator: &Locator) -> Result<Gauge, String> {
@@ -37,7 +38,10 @@ fn gauge(feature: &Feature<'_>, locator: &Locator) -> Result<Gauge, String> {
             Some([low, high]) if low >= high => return Err(RANGE.to_owned()),
             range => range,
         },
-        every: feature.json("every").map_err(|_| "every must be a whole number of seconds".to_owned())?,
+        every: match feature.json::<u32>("every").map_err(|_| EVERY)? {
+            Some(seconds) if !(60..=86_400).contains(&seconds) => return Err(EVERY.to_owned()),
+            every => every,
+        },
     };
     let (id, name) = (feature.name("gaugeid")?, feature.name("gaugenameid")?);
     Ok(Gauge { id, name, region_code, location, settings })

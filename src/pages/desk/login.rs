@@ -27,8 +27,8 @@ const LIFETIME: Duration = Duration::from_mins(10);
 /// The maximum number of pending logins of a browser. A further login removes the oldest.
 const MAX_PENDING: usize = 3;
 
-/// The cookie of a browser in which a person logged out, or may not use the desk. The provider then asks for the password again,
-/// because the next person at a shared browser is somebody else.
+/// The cookie of a browser in which a person has logged in, or may not use the desk. The provider then asks for the password again:
+/// the next person at a shared browser may be somebody else, also after the session has ended by itself.
 const AGAIN: &str = "siaga-ask-again";
 const AGAIN_LIFETIME: Duration = Duration::from_hours(24);
 
@@ -112,9 +112,10 @@ pub(super) async fn callback(
         return view.failure(Status::TooManyRequests, "too_many", "").await;
     }
     let party = view.authenticator.relying_party().ok_or_else(|| Problem::not_found("the login"))?;
+    let pending = response.state.and_then(|state| take_pending(&state, config, cookies, desk));
+    // Any page can send a browser here, so a response to no login does not count as a wrong login.
+    let has_begun = pending.is_some();
     let login = async {
-        let state = response.state.ok_or(OidcError::Refused("response without state"))?;
-        let pending = take_pending(&state, config, cookies, desk);
         let pending = pending.ok_or(OidcError::Refused("response to an unknown, old or finished login"))?;
         let code = response.code.filter(|_| !response.has_error).ok_or(OidcError::Denied)?;
         let (response, uri) = ((&*code, response.iss.as_deref()), config.redirect_uri());
@@ -127,14 +128,14 @@ pub(super) async fn callback(
     match login.await {
         Ok(login) => {
             desk.log_in_person(login, party.session(), config, cookies)?;
-            remove_cookie(config, cookies, cookie_name(config, AGAIN));
+            ask_again(config, cookies);
             view.forward("logged_in", "/desk", "open").await
         }
         Err(error) => {
             match error {
-                OidcError::Refused(_) | OidcError::Denied => desk.count_failure(from.0),
+                OidcError::Refused(_) if has_begun => desk.count_failure(from.0),
                 OidcError::NoAccess(_) | OidcError::TooManyGroups(_) => ask_again(config, cookies),
-                OidcError::Unavailable(_) => {}
+                OidcError::Refused(_) | OidcError::Denied | OidcError::Unavailable(_) => {}
             }
             view.login_failure(&error).await
         }

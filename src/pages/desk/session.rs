@@ -8,6 +8,7 @@ use rocket::http::{Cookie, CookieJar, SameSite};
 use rocket::request::{FromRequest, Outcome};
 use rocket::time;
 use serde::{Deserialize, Serialize};
+use url::form_urlencoded::byte_serialize;
 
 use super::news::{self, News};
 use crate::actions::Author;
@@ -232,6 +233,10 @@ impl Officer {
             return Err(refused("login ended by siaga logins end"));
         }
         let party = authenticator.relying_party().ok_or_else(|| refused("login without siaga.auth.oidc"))?;
+        // The configured duration may have become shorter since.
+        if Timestamp::from_millis(until).is_some_and(|until| until > now.saturating_add(party.session())) {
+            return Err(refused("login longer than siaga.auth.oidc.session"));
+        }
         let credential = party.credential(&person).ok_or_else(|| refused("login without a grant"))?;
         Ok(Self { credential, name: person.name, token })
     }
@@ -291,14 +296,12 @@ impl Officer {
         let is_own = match site {
             FormSite::SameOrigin => true,
             FormSite::NoSite | FormSite::Foreign => false,
-            FormSite::Unknown => self.has_token(token),
+            FormSite::Unknown => {
+                bool::from(subtle::ConstantTimeEq::ct_eq(self.token.as_bytes(), token.as_bytes()))
+            }
         };
         let refused = || Problem::forbidden("a form from another site", Some(&self.credential.subject));
         is_own.then_some(()).ok_or_else(refused)
-    }
-
-    fn has_token(&self, token: &str) -> bool {
-        subtle::ConstantTimeEq::ct_eq(self.token.as_bytes(), token.as_bytes()).into()
     }
 }
 
@@ -306,12 +309,14 @@ impl Officer {
 pub(super) struct OfficerScript(pub(super) Officer);
 
 guard!(OfficerScript, |request| {
-    let token = request.headers().get_one("X-Desk-Token").unwrap_or_default();
+    let header = |name| request.headers().get_one(name);
     Officer::for_request(request).and_then(|officer| {
-        officer.check_origin(FormSite::new(request), token)?;
+        officer.check_origin(FormSite::new(request), header("X-Desk-Token").unwrap_or_default())?;
         // The page may be that of an officer who has logged out: its orders must not be sent under another subject.
+        let subject: String = byte_serialize(officer.credential.subject.as_bytes()).collect();
+        let is_same = header("X-Desk-Subject").is_none_or(|sent| sent == subject);
         let ended = || Problem::login_ended("a page of another login", Some(&officer.credential.subject));
-        officer.has_token(token).then_some(()).ok_or_else(ended)?;
+        is_same.then_some(()).ok_or_else(ended)?;
         Ok(Self(officer))
     })
 });

@@ -17,7 +17,7 @@ navigator.locks?.request(lockOf(thisTab), () => new Promise(() => {})); // Held 
 
 /** Sends a request of the desk. Throws if there is no response of the service itself (but of a portal or proxy). */
 export const send = async (method, path, body = undefined, key = "") => {
-  const headers = { "Content-Type": "application/json", "X-Desk-Token": settings.token, ...(key ? { "Idempotency-Key": key } : {}) };
+  const headers = { "Content-Type": "application/json", "X-Desk-Token": settings.token, "X-Desk-Subject": new URLSearchParams({ s: settings.subject }).toString().slice(2), ...(key ? { "Idempotency-Key": key } : {}) };
   const response = await request(path, { method, headers, body: body && JSON.stringify(body), redirect: "manual", timeout: TIMEOUT });
   if (!isOwn(response) || !response.body) throw new Error(`${path}: not a response of the service`);
   return response;

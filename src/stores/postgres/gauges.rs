@@ -9,7 +9,7 @@ use super::link::Link;
 use super::revision::{revision, split_next, versioned};
 use super::rows::recordset;
 use super::values::{column, count, limit, moment};
-use crate::model::bodies::GaugeReadings;
+use crate::model::bodies::{GaugeReadings, SettingsUpdate};
 use crate::model::{Gauge, GaugeLayer, GaugeSettings, Observation, ObservedGauge};
 use crate::stores::{GaugeQuery, GaugeStore, StoreError, Versioned};
 
@@ -57,9 +57,9 @@ const STORE: &str = "
                 WHEN known.location = excluded.location THEN known.instance_region_code
                 ELSE excluded.instance_region_code
             END,
-            settings = excluded.settings
+            settings = CASE WHEN $9 THEN excluded.settings ELSE known.settings END
         WHERE known.gaugenameid <> excluded.gaugenameid OR NOT known.location = excluded.location
-           OR known.settings IS DISTINCT FROM excluded.settings
+           OR $9 AND known.settings IS DISTINCT FROM excluded.settings
     ), readings AS (
         INSERT INTO gauge_readings AS known (gaugeid, observed_at, level, alert, label, reported)
         SELECT $2, observed_at, level, alert, label, reported
@@ -125,6 +125,8 @@ async fn store(
         .bind(region_code)
         .bind(recordset(sent.values())?)
         .bind(settings)
+        // Another request may have changed them since.
+        .bind(readings.settings != SettingsUpdate::default())
         .fetch_one(&mut **link)
         .await?;
     Ok((now, sent.len()))
