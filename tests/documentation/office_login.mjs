@@ -122,7 +122,7 @@ await chromium(
     await follow(page, "a[href='/desk']");
     assert.ok(await page.$("[name=key]"));
   },
-  /status of (400|403|404|503)|net::ERR_/,
+  /status of (400|401|403|404|503)|net::ERR_/,
   [issuer, "https://fonts.googleapis.com"], // The provider asks for a font.
 );
 process.exit(0);
