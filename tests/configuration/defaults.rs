@@ -49,7 +49,8 @@ fn is(value: &Value, text: &str) -> bool {
         Value::Bool(value) => text == value.to_string(),
         Value::Number(value) => {
             let size = || text.parse::<ByteUnit>().ok().filter(|_| text.ends_with('B'));
-            text == value.to_string() || size().is_some_and(|size| value.as_u64() == Some(size.as_u64()))
+            let equal = || text.parse().ok() == value.as_f64();
+            equal() || size().is_some_and(|size| value.as_u64() == Some(size.as_u64()))
         }
         _ => false,
     }
