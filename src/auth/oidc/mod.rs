@@ -22,10 +22,11 @@ use url::{Url, form_urlencoded};
 
 use self::id_token::{Claims, Expected};
 use self::metadata::{Metadata, with_parameters};
+use self::settings::GroupGrant;
 pub(crate) use self::settings::OidcSettings;
 use super::fetch::{client, fetch, send};
 use super::random::{self, RandomUnavailable};
-use super::{Credential, CredentialKind, Grant, InvalidSettings, PERSON_PREFIX, Secret};
+use super::{Credential, CredentialKind, InvalidSettings, PERSON_PREFIX, Secret};
 use crate::model::{Clock, is_name};
 use crate::runtime::throttle::recent;
 
@@ -195,8 +196,7 @@ impl RelyingParty {
     pub(crate) fn credential(&self, person: &Person) -> Option<Credential> {
         let has_group = |group: &String| person.groups.contains(group);
         let grants = self.settings.grants.iter().filter(|grant| has_group(&grant.group));
-        let grants: Vec<_> =
-            grants.map(|grant| Grant { scopes: grant.scopes.clone(), areas: grant.areas.clone() }).collect();
+        let grants: Vec<_> = grants.map(GroupGrant::grant).collect();
         let is_valid = person.issuer == self.settings.issuer.as_str() && !grants.is_empty();
         let (kind, subject) = (CredentialKind::Login, person.subject.clone());
         is_valid.then_some(Credential { kind, subject, quota: None, grants })

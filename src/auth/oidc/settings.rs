@@ -53,6 +53,12 @@ pub(super) struct GroupGrant {
     pub(super) areas: Option<AreaRule>,
 }
 
+impl GroupGrant {
+    pub(super) fn grant(&self) -> Grant {
+        Grant { scopes: self.scopes.clone(), areas: self.areas.clone() }
+    }
+}
+
 impl OidcSettings {
     fn default_scopes() -> Vec<String> {
         ["openid", "profile"].map(str::to_owned).into()
@@ -71,10 +77,7 @@ impl OidcSettings {
     }
 
     pub(crate) fn grants(&self) -> impl Iterator<Item = (String, Grant)> {
-        let grant = |GroupGrant { group, scopes, areas }: &GroupGrant| {
-            (format!("the group {group:?}"), Grant { scopes: scopes.clone(), areas: areas.clone() })
-        };
-        self.grants.iter().map(grant)
+        self.grants.iter().map(|grant| (format!("the group {:?}", grant.group), grant.grant()))
     }
 
     pub(super) fn check(&self) -> Result<(), InvalidSettings> {

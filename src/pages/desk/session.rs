@@ -226,15 +226,14 @@ impl Officer {
         let malformed = |_| Problem::login_ended("malformed login", None);
         let PersonSession { person, number, until, token } = serde_json::from_str(json).map_err(malformed)?;
         let refused = |reason: &str| Problem::login_ended(reason, Some(&person.subject));
-        if Timestamp::from_millis(until).is_none_or(|until| until <= now) {
-            return Err(refused("expired login"));
-        }
+        let until = Timestamp::from_millis(until).filter(|until| *until > now);
+        let until = until.ok_or_else(|| refused("expired login"))?;
         if authenticator.ring().has_ended(&person.subject, number) {
             return Err(refused("login ended by siaga logins end"));
         }
         let party = authenticator.relying_party().ok_or_else(|| refused("login without siaga.auth.oidc"))?;
         // The configured duration may have become shorter since.
-        if Timestamp::from_millis(until).is_some_and(|until| until > now.saturating_add(party.session())) {
+        if until > now.saturating_add(party.session()) {
             return Err(refused("login longer than siaga.auth.oidc.session"));
         }
         let credential = party.credential(&person).ok_or_else(|| refused("login without a grant"))?;
