@@ -40,7 +40,7 @@ struct Keys {
     parent: Option<Vec<String>>,
 }
 
-/// Error for an [`AreaRule`] that selects nothing, or has a blank value.
+/// Error for an [`AreaRule`] without keys, or with a text that is empty or only whitespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "areas must have one or more of [province, city, city_name, parent], each with a list of one or more texts"
@@ -68,7 +68,7 @@ impl AreaRule {
     ///
     /// # Errors
     ///
-    /// If no key has values, or if a value is blank.
+    /// If no key has values, or if a value is empty or only whitespace.
     pub fn new([province, city, city_name, parent]: [Vec<String>; 4]) -> Result<Self, InvalidAreaRule> {
         let given = |values: Vec<String>| (!values.is_empty()).then_some(values);
         let keys = Keys {

@@ -129,7 +129,7 @@ fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
 async fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let metadata = fs::metadata(path).await?;
     if !metadata.is_file() || metadata.len() > MAX_BYTES as u64 {
-        return Err(io::Error::other("it is no file of at most 16 MiB"));
+        return Err(io::Error::other("it must be a file of at most 16 MiB"));
     }
     fs::read(path).await
 }
