@@ -84,7 +84,7 @@ fn batch_items(areas: &AreaSet, changes: Vec<BatchItemBody>) -> Result<Vec<Batch
                 }
             },
         };
-        if areas.position(area).is_none() {
+        if areas.find(area).is_none() {
             unknown.push(area.to_string());
         }
         if !seen.insert(area) {
@@ -160,7 +160,7 @@ fn batch_json(areas: &AreaSet, batch: &FloodBatch) -> Value {
 }
 
 pub(crate) fn area_members(areas: &AreaSet, id: AreaId) -> Map<String, Value> {
-    let area = areas.position(id).map(|position| &areas[position]);
+    let area = areas.find(id);
     object_members(json!({
         "area_id": id,
         "area_name": area.map(|area| &area.name),

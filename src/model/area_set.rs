@@ -94,6 +94,12 @@ impl AreaSet {
         self.areas.binary_search_by_key(&id, |area| area.id).ok()
     }
 
+    /// Returns an area in O(log n).
+    #[must_use]
+    pub fn find(&self, id: AreaId) -> Option<&Area> {
+        self.position(id).map(|position| &self.areas[position])
+    }
+
     /// Returns the distinct pairs of city code and province code. Either code may be empty. Costs O(n log n) on first use.
     pub(crate) fn codes(&self) -> impl Iterator<Item = &(String, String)> {
         self.by_codes().keys()

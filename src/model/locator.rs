@@ -54,7 +54,7 @@ impl Locator {
 
     #[must_use]
     pub(crate) fn district(&self, area: Option<AreaId>) -> Option<Box<str>> {
-        self.areas[self.areas.position(area?)?].district_id()
+        self.areas.find(area?)?.district_id()
     }
 
     #[must_use]
@@ -67,7 +67,7 @@ impl Locator {
     #[must_use]
     pub fn city<'t>(&'t self, tags: &'t Tags) -> Option<&'t str> {
         tags.city.as_deref().or_else(|| {
-            let code = self.areas[self.areas.position(tags.local_area_id?)?].city_code.as_str();
+            let code = self.areas.find(tags.local_area_id?)?.city_code.as_str();
             let has_boundary = self.cities.binary_search_by(|city| city.code.as_str().cmp(code)).is_ok();
             (!has_boundary).then_some(code)
         })

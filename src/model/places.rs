@@ -56,11 +56,11 @@ impl Places {
     /// Returns the names and codes of a report with these tags: province and city of the tags, and the names of its area.
     #[must_use]
     pub fn names<'t>(&'t self, tags: &'t Tags) -> PlaceNames<'t> {
-        let area = tags.local_area_id.and_then(|area| self.areas.position(area));
+        let area = tags.local_area_id.and_then(|area| self.areas.find(area));
         PlaceNames {
             province: tags.instance_region_code.as_deref(),
             city: self.locator.city(tags),
-            ..area.map(|position| PlaceNames::from(&self.areas[position])).unwrap_or_default()
+            ..area.map(PlaceNames::from).unwrap_or_default()
         }
     }
 

@@ -127,7 +127,7 @@ impl AttentionList {
                 states,
             };
             let items = attention(&input, &rules).into_iter().filter_map(|attention| {
-                let area = &areas[areas.position(attention.area_id)?];
+                let area = areas.find(attention.area_id)?;
                 let current = input.states.get(&area.id);
                 Some(AttentionItem {
                     area_name: area.name.clone(),

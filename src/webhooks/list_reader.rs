@@ -116,9 +116,8 @@ impl ListReader {
     async fn attention(&self) -> Result<Arc<[Entry]>, StoreError> {
         let list = self.shared.attention.recent().await?;
         let areas = Arc::clone(self.shared.store.places().await?.value.areas());
-        let is_in = |city: &AreaSelector, area: AreaId| {
-            areas.position(area).is_some_and(|position| city.matches(&areas[position]))
-        };
+        let is_in =
+            |city: &AreaSelector, area: AreaId| areas.find(area).is_some_and(|area| city.matches(area));
         let selected = list
             .iter()
             .filter(|listed| self.settings.filter.selects(|city| is_in(city, listed.attention.area_id)));

@@ -22,7 +22,7 @@ impl Folder {
 
 fn change(row: Change, areas: &AreaSet, now: Timestamp) -> Result<FloodChange, String> {
     let area = csv_file::parse("area_id", &row.area_id)?;
-    if areas.position(area).is_none() {
+    if areas.find(area).is_none() {
         return Err(format!("area_id {area} is no known area"));
     }
     let state = match row.state.trim() {

@@ -53,7 +53,7 @@ impl Situation {
         let truncated_before = truncated_before(&changes);
         let areas = layer.areas();
         changes.retain(|logged| {
-            let area = areas.position(logged.change.area).map(|position| (&areas[position]).into());
+            let area = areas.find(logged.change.area).map(Into::into);
             limit.outside([(logged.change.area, area)]).is_empty()
         });
         Ok(Self { at, layer, changes, limit, truncated_before })
@@ -80,7 +80,7 @@ impl Situation {
         let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for logged in batch {
             let id = logged.change.area;
-            let area = areas.position(id).map(|position| &areas[position]);
+            let area = areas.find(id);
             let name = area.map(|area| area.name.clone()).filter(|name| !name.is_empty());
             let parent = area.map(|area| area.parent_name.as_str()).unwrap_or_default();
             places.entry(parent).or_default().push(name.unwrap_or_else(|| id.to_string()));

@@ -76,7 +76,7 @@ impl MapData {
     }
 
     pub(super) fn area(&self, id: &str) -> Option<&Area> {
-        Some(&self.areas[self.areas.position(id.parse().ok()?)?])
+        self.areas.find(id.parse().ok()?)
     }
 
     pub(super) fn is_current(&self) -> bool {
@@ -280,7 +280,7 @@ impl Page<'_> {
         let mut ended: Vec<_> = self.data.ended.iter().filter(|(_, at)| has_ended(**at)).collect();
         ended.sort_by_key(|(_, at)| Reverse(**at));
         let rows = ended.into_iter().take(MAX_ROWS).filter_map(|(id, at)| {
-            let area = &self.data.areas[self.data.areas.position(*id)?];
+            let area = self.data.areas.find(*id)?;
             Some(json!({ "id": id, "name": area_name(area), "city": readable(&area.city_name), "since": DisplayTime::new(*at, zone) }))
         });
         rows.collect()

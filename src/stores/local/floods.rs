@@ -168,7 +168,7 @@ impl Floods {
     }
 
     fn names(&self, area: AreaId) -> Option<PlaceNames<'_>> {
-        self.areas.position(area).map(|position| PlaceNames::from(&self.areas[position]))
+        self.areas.find(area).map(PlaceNames::from)
     }
 
     fn log(&self, area: AreaId) -> Option<&AreaLog> {

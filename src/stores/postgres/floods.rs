@@ -213,8 +213,8 @@ impl StateRow {
 
 /// Returns the names of the area, in the order of `PlaceNames`. Fails if the area does not exist or is outside of the limit.
 fn names_inside(request: &SetFloodState, areas: &AreaSet) -> Result<Vec<String>, StoreError> {
-    let area = areas.position(request.area).map(|position| &areas[position]);
-    let names = PlaceNames::from(area.ok_or_else(|| StoreError::no_area(request.area))?);
+    let area = areas.find(request.area).ok_or_else(|| StoreError::no_area(request.area))?;
+    let names = PlaceNames::from(area);
     if !request.limit.contains(&names) {
         return Err(StoreError::OutsideLimit { areas: vec![request.area] });
     }

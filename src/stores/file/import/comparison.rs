@@ -91,7 +91,7 @@ impl Comparison {
 impl RecordStore<Area> for Comparison {
     fn find(&mut self, _: FolderFile, ids: &[AreaId], each: RowVisitor<'_, Area>) -> Result<(), OpenError> {
         let areas = self.places.areas();
-        ids.iter().filter_map(|id| areas.position(*id)).for_each(|position| each(&areas[position]));
+        ids.iter().filter_map(|id| areas.find(*id)).for_each(each);
         Ok(())
     }
 
