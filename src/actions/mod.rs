@@ -1,9 +1,11 @@
 //! Use cases that routes and pages share. An action returns an [`ApiResponse`](crate::rendering::ApiResponse) or a problem.
 
 mod flood_batches;
+mod gauge_mute;
 mod report_visibility;
 
 pub(crate) use self::flood_batches::{area_members, change_batch, object_members, undo_batch};
+pub(crate) use self::gauge_mute::mute_gauge;
 pub(crate) use self::report_visibility::set_report_visibility;
 use crate::auth::{Credential, Scope};
 use crate::model::{Actor, AreaLimit};

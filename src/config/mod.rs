@@ -80,7 +80,7 @@ use crate::data::folder::FolderFile;
 use crate::formats::alerts;
 use crate::model::alerts::{Issuer, Status};
 use crate::model::bodies::CardRules;
-use crate::model::{AttentionRules, DisasterType, Disasters, QualityRules};
+use crate::model::{AttentionRules, DisasterType, Disasters, GaugeRules};
 use crate::stores::{file, postgres};
 use crate::telemetry::{LogSettings, MetricsSettings};
 
@@ -125,7 +125,7 @@ pub struct Config {
     pub(crate) quota: Quota,
     pub(crate) streams: Streams,
     pub(crate) attention: AttentionRules,
-    pub(crate) gauges: QualityRules,
+    pub(crate) gauges: GaugeRules,
     pub(crate) desk: Desk,
     pub(crate) archive: Archive,
     pub(crate) map: Map,
@@ -170,7 +170,7 @@ impl Default for Config {
             reports: Reports::default(),
             streams: Streams::default(),
             attention: AttentionRules::default(),
-            gauges: QualityRules::default(),
+            gauges: GaugeRules::default(),
             desk: Desk::default(),
             archive: Archive::default(),
             map: Map::default(),

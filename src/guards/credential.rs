@@ -46,6 +46,10 @@ pub struct FeedsWrite;
 #[derive(Clone, Copy, Debug)]
 pub struct GaugesWrite;
 
+/// The permission to mute gauges. With `floods:write`, the credential must have no limit of areas, which the action checks.
+#[derive(Clone, Copy, Debug)]
+pub struct GaugesMute;
+
 /// The permission to hide reports and to show them again.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportsModerate;
@@ -68,6 +72,10 @@ impl Permission for FeedsWrite {
 
 impl Permission for GaugesWrite {
     const SCOPES: &'static [Scope] = &[Scope::GaugesWrite];
+}
+
+impl Permission for GaugesMute {
+    const SCOPES: &'static [Scope] = &[Scope::GaugesWrite, Scope::FloodsWrite];
 }
 
 impl Permission for ReportsModerate {

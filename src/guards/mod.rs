@@ -78,7 +78,8 @@ pub(crate) use self::card_user::{CardUser, PHOTO_TOKEN};
 pub(crate) use self::change_parameters::{LastEventId, SinceCursor, Wait};
 pub(crate) use self::credential::Authenticated;
 pub use self::credential::{
-    Authorized, CardsRead, CardsWrite, FeedsWrite, FloodsWrite, GaugesWrite, Permission, ReportsModerate,
+    Authorized, CardsRead, CardsWrite, FeedsWrite, FloodsWrite, GaugesMute, GaugesWrite, Permission,
+    ReportsModerate,
 };
 pub(crate) use self::file_type::FileType;
 pub(crate) use self::flood_entry::FeedEntry;
@@ -92,10 +93,10 @@ pub(crate) use self::language::Language;
 pub(crate) use self::log_parameters::{LogAuthor, LogBatch, LogSince, LogUntil};
 pub(crate) use self::metrics_reader::MetricsReader;
 pub use self::parameter::{PathParam, PathParameter, QueryParam, QueryParameter};
-pub(crate) use self::path_parameters::SourceName;
+pub(crate) use self::path_parameters::{GaugeId, SourceName};
 pub use self::period::RequestedPeriod;
 pub(crate) use self::query::Query;
-pub(crate) use self::query_parameters::{BeforeTime, Training, WithFailed};
+pub(crate) use self::query_parameters::{BeforeTime, OnlyLatest, Training, WithFailed, WithSilent};
 pub use self::query_parameters::{Disaster, MinimumState, TimePeriod};
 pub(crate) use self::query_parameters::{InfrastructureType, Username};
 pub(crate) use self::revision_param::RevisionParam;

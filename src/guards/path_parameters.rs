@@ -48,6 +48,23 @@ impl PathParameter for InfrastructureKind {
 }
 
 #[derive(Clone, Debug)]
+pub(crate) struct GaugeId(pub String);
+
+impl PathParameter for GaugeId {
+    const NAME: &'static str = "id";
+    const DESCRIPTION: &'static str = "The gauge.";
+    const MISSING: Option<&'static str> = Some("There is no such gauge.");
+
+    fn schema() -> Value {
+        json!({ "type": "string", "examples": ["TMA00001"] })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
+#[derive(Clone, Debug)]
 pub(crate) struct SourceName(pub String);
 
 impl PathParameter for SourceName {

@@ -131,6 +131,47 @@ impl QueryParameter for WithFailed {
     }
 }
 
+/// `silent`: whether gauges without a reading in the period are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WithSilent(pub bool);
+
+impl QueryParameter for WithSilent {
+    const NAME: &'static str = "silent";
+    const DESCRIPTION: &'static str =
+        "Whether gauges without a reading in the period are listed as well, with their last reading.";
+
+    fn schema(_: &Config) -> Value {
+        json!({ "type": "boolean", "default": false })
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        truth(value).map(Self)
+    }
+}
+
+/// `latest`: whether only the newest reading of each gauge is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OnlyLatest(pub bool);
+
+impl QueryParameter for OnlyLatest {
+    const NAME: &'static str = "latest";
+    const DESCRIPTION: &'static str =
+        "Whether only the newest reading of each gauge in the period is listed.";
+
+    fn schema(_: &Config) -> Value {
+        json!({ "type": "boolean", "default": false })
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        truth(value).map(Self)
+    }
+}
+
+fn truth(value: Option<&str>) -> Result<bool, String> {
+    let value = value.map(|value| one_of(value, &["true", "false"])).transpose()?;
+    Ok(value == Some(&"true"))
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Training(pub bool);
 
@@ -143,8 +184,7 @@ impl QueryParameter for Training {
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
-        let value = value.map(|value| one_of(value, &["true", "false"])).transpose()?;
-        Ok(Self(value == Some(&"true")))
+        truth(value).map(Self)
     }
 }
 

@@ -1,6 +1,6 @@
 use std::str::FromStr;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::alerts::LogEntry;
 use super::{AreaId, Timestamp};
@@ -158,7 +158,7 @@ impl FloodStatus {
 }
 
 /// The author of a change.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Actor {
     /// The subject of the credential: the name of an API key or the `sub` of a token.
     pub subject: String,

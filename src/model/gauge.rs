@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{Position, Quality, Timestamp};
+use super::{Actor, Position, Quality, Timestamp};
 
 /// A place where the water level is measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,10 +17,31 @@ pub struct Gauge {
     pub location: Position,
     /// What is known of its levels.
     pub settings: GaugeSettings,
+    /// The newest entry of its log.
+    pub mute: Option<Mute>,
+}
+
+/// An entry of the log of a gauge: an operator has muted it, or ended that. A muted gauge is no evidence of a flood. Stored as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mute {
+    /// When it was done.
+    pub at: Timestamp,
+    /// When the gauge ceases to be muted; `None` if this entry ends it.
+    pub until: Option<Timestamp>,
+    /// Why; empty if this entry ends it.
+    pub reason: Box<str>,
+    /// Who did it.
+    #[serde(flatten)]
+    pub by: Actor,
+}
+
+impl Mute {
+    /// The maximum number of entries in the log of a gauge. The oldest one makes room for a new one.
+    pub const MOST: usize = 1_000;
 }
 
 /// The thresholds of a gauge, the levels that it can measure, and its interval. Stored as JSON.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GaugeSettings {
     /// The levels from which the water is alarming.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{GaugeSettings, Observation};
+use super::{GaugeSettings, Observation, duration};
 
 /// How far a level can be trusted. The numbers are the flags of QARTOD.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -69,7 +69,10 @@ impl Quality {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct QualityRules {
+pub(crate) struct GaugeRules {
+    /// The expected time between two readings of a gauge without `every`, until six of its readings show it. **Default: `20m`**
+    #[serde(with = "duration")]
+    pub(crate) every: Duration,
     /// Numbers that senders use for "no value". **Default: −888, −999, −9999, −99999, −999999, 9999, 99999**
     pub(crate) sentinels: Vec<f64>,
     /// The largest change of a level in centimetres per minute. **Default: none, changes are not tested**
@@ -80,10 +83,10 @@ pub(crate) struct QualityRules {
     pub(crate) flat: Option<u32>,
 }
 
-impl Default for QualityRules {
+impl Default for GaugeRules {
     fn default() -> Self {
         let sentinels = vec![-888.0, -999.0, -9_999.0, -99_999.0, -999_999.0, 9_999.0, 99_999.0];
-        Self { sentinels, spike: None, flat: None }
+        Self { every: Duration::from_mins(20), sentinels, spike: None, flat: None }
     }
 }
 
@@ -92,9 +95,12 @@ const RETURN: usize = 3;
 /// How long before a reading its neighbours can lie, apart from a flat run.
 const NEIGHBOURS: Duration = Duration::from_hours(3);
 
-impl QualityRules {
+impl GaugeRules {
     /// Returns the key of an unusable value, and the rule that it breaks.
     pub(crate) fn fault(&self) -> Option<(&'static str, &'static str)> {
+        if !(Duration::from_mins(1)..=Duration::from_hours(24)).contains(&self.every) {
+            return Some(("every", "must be from 1m to 24h"));
+        }
         if self.spike.is_some_and(|spike| !(spike.is_finite() && spike > 0.0)) {
             return Some(("spike", "must be a number of centimetres per minute above 0"));
         }
@@ -217,7 +223,7 @@ mod tests {
         levels.iter().map(reading).collect()
     }
 
-    fn flags(rules: &QualityRules, settings: &GaugeSettings, levels: &[(u64, f64)]) -> Vec<u8> {
+    fn flags(rules: &GaugeRules, settings: &GaugeSettings, levels: &[(u64, f64)]) -> Vec<u8> {
         let mut readings = readings(levels);
         rules.judge(&mut readings, settings);
         readings.iter().map(|reading| reading.quality.flag()).collect()
@@ -228,14 +234,14 @@ mod tests {
         let levels =
             [(0, 40.0), (1, -888.0), (2, -999_999.0), (3, -887.9), (4, 1_201.0), (5, f64::NAN), (6, -50.0)];
         let range = GaugeSettings { range: Some([-50.0, 1_200.0]), ..GaugeSettings::default() };
-        let rules = QualityRules::default();
+        let rules = GaugeRules::default();
         assert_eq!(flags(&rules, &range, &levels), [1, 9, 9, 4, 4, 4, 1]);
         assert_eq!(flags(&rules, &GaugeSettings::default(), &levels), [2, 9, 9, 2, 2, 4, 2]);
     }
 
     #[test]
     fn a_jump_is_suspect_until_it_comes_back_or_the_next_reading_confirms_it() {
-        let rules = QualityRules { spike: Some(10.0), ..QualityRules::default() };
+        let rules = GaugeRules { spike: Some(10.0), ..GaugeRules::default() };
         let judge = |levels: &[(u64, f64)]| flags(&rules, &GaugeSettings::default(), levels);
         // 3 m in 5 minutes.
         assert_eq!(judge(&[(0, 100.0), (5, 400.0)]), [1, 3]);
@@ -256,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_level_without_any_change_is_suspect_unless_the_water_is_low() {
-        let rules = QualityRules { flat: Some(24), ..QualityRules::default() };
+        let rules = GaugeRules { flat: Some(24), ..GaugeRules::default() };
         let flat: Vec<_> = (0..=30).map(|hour| (hour * 60, 800.0)).collect();
         let judged = flags(&rules, &GaugeSettings::default(), &flat);
         assert_eq!((&judged[..25], &judged[25..]), (&[1; 25][..], &[3; 6][..]));

@@ -19,6 +19,7 @@ pub(crate) mod duration;
 mod flood;
 mod flood_batch;
 mod gauge;
+mod gauge_activity;
 mod gauge_quality;
 pub(crate) mod geojson;
 mod geometry;
@@ -69,10 +70,11 @@ pub use flood_batch::{
 };
 pub(crate) use gauge::Centimetres;
 pub use gauge::{
-    AlertLevel, Gauge, GaugeSettings, InvalidAlertLevel, InvalidThresholds, Observation, ReportedAlert,
+    AlertLevel, Gauge, GaugeSettings, InvalidAlertLevel, InvalidThresholds, Mute, Observation, ReportedAlert,
     Thresholds,
 };
-pub(crate) use gauge_quality::QualityRules;
+pub use gauge_activity::{GaugeActivity, GaugeStatus, Trend};
+pub(crate) use gauge_quality::GaugeRules;
 pub use gauge_quality::{Doubt, Quality};
 pub use geometry::Geometry;
 pub(crate) use geometry::union_rect;

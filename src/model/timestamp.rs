@@ -2,7 +2,8 @@ use std::fmt;
 use std::time::Duration;
 
 use chrono::{DateTime, Datelike, SecondsFormat, TimeDelta, Timelike, Utc};
-use serde::{Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A time in UTC with a resolution of one millisecond, like every time in the interface. Displayed and serialized as
 /// `2016-12-19T13:53:52.274Z`. Stored times have the same resolution, so a response contains exactly the stored time.
@@ -179,6 +180,12 @@ impl fmt::Display for Timestamp {
             Some(text) => f.write_str(text),
             None => f.write_str(&self.0.to_rfc3339_opts(SecondsFormat::Millis, true)),
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 

@@ -13,7 +13,8 @@ use crate::formats::EncodeContext;
 use crate::model::{AreaSelector, Layer, LayerKind, Timestamp};
 use crate::stores::memory::MemoryStore;
 use crate::stores::{
-    AlertQuery, AreaQuery, FloodQuery, GaugeQuery, JudgedGauges, LayerQuery, ReportQuery, Store, Window,
+    AlertQuery, AreaQuery, FloodQuery, GaugeListQuery, GaugeQuery, JudgedGauges, LayerQuery, ReportQuery,
+    Store, Window,
 };
 
 #[derive(Args)]
@@ -79,7 +80,7 @@ async fn read_layer(
 ) -> Result<Layer, Failure> {
     let count = match &query {
         LayerQuery::Reports(query) => store.count_reports(query, max + 1).await?,
-        LayerQuery::Gauges(query) => store.count_readings(query, max + 1).await?,
+        LayerQuery::Gauges(query) => store.count_readings(&query.readings, max + 1).await?,
         _ => 0,
     };
     if count > max {
@@ -95,7 +96,10 @@ fn query(kind: LayerKind, last: Duration) -> LayerQuery {
         LayerKind::Reports => {
             LayerQuery::Reports(ReportQuery { selector, disaster: None, training: false, window })
         }
-        LayerKind::Gauges => LayerQuery::Gauges(GaugeQuery { selector, window, with_failed: false }),
+        LayerKind::Gauges => {
+            let readings = GaugeQuery { selector, window, with_failed: false };
+            LayerQuery::Gauges(GaugeListQuery { readings, with_silent: false, only_latest: false })
+        }
         LayerKind::Infrastructure => LayerQuery::Infrastructure(selector, None),
         LayerKind::Boundaries => LayerQuery::Boundaries(None),
         LayerKind::Alerts => LayerQuery::Alerts(AlertQuery::InForce(FloodQuery::default()), false),

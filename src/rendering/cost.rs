@@ -3,9 +3,9 @@ use std::time::Duration;
 use super::ResponseKey;
 use crate::formats::tables::{Collection, Items};
 use crate::http::error::{Problem, Source};
-use crate::model::{Layer, Report, ReportContent, Timestamp};
+use crate::model::{GaugeActivity, Layer, Report, ReportContent, Timestamp};
 use crate::stores::{
-    AlertQuery, EntryQuery, GaugeQuery, HistoryQuery, LayerQuery, ReportQuery, Store, Window,
+    AlertQuery, EntryQuery, GaugeListQuery, GaugeQuery, HistoryQuery, LayerQuery, ReportQuery, Store, Window,
     entries_in_force,
 };
 
@@ -127,16 +127,24 @@ async fn reports(query: &ReportQuery, store: &dyn Store, features: u64) -> Resul
     if count <= features { Ok(count) } else { Err(too_many(features, "reports", query.window)) }
 }
 
-async fn readings(query: &GaugeQuery, store: &dyn Store, features: u64) -> Result<u64, Problem> {
-    let count = store.count_readings(query, features.saturating_add(1)).await?;
-    if count <= features { Ok(count) } else { Err(too_many(features, "readings", query.window)) }
+/// Counts the readings that a list reads: those in it, and the recent ones that decide on the status of gauges.
+async fn readings(query: &GaugeListQuery, store: &dyn Store, features: u64) -> Result<u64, Problem> {
+    let listed = &query.readings;
+    let recent = GaugeQuery { window: Window::Last(GaugeActivity::WINDOW), ..listed.clone() };
+    let recent = store.count_readings(&recent, MAX_ENTRIES).await?;
+    if query.only_latest {
+        return Ok(recent);
+    }
+    let count = store.count_readings(listed, features.saturating_add(1)).await?;
+    if count <= features { Ok(count + recent) } else { Err(too_many(features, "readings", listed.window)) }
 }
 
 /// Returns the error for a window with too many items. It names the parameters to change: `timeperiod`, or `start` and `end`.
 fn too_many(features: u64, items: &str, window: Window) -> Problem {
     match window {
         Window::Last(_) => {
-            let rule = format!("must be shorter: there are more than {features} {items} in it");
+            let latest = if items == "readings" { "; latest=true lists one of each gauge" } else { "" };
+            let rule = format!("must be shorter: there are more than {features} {items} in it{latest}");
             Problem::invalid(Source::Query, "timeperiod", rule)
         }
         Window::Within(_) => {

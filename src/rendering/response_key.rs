@@ -9,8 +9,8 @@ use crate::guards::TimePeriod;
 use crate::http::content::ContentClass;
 use crate::model::{AreaSelector, BoundingBox, CoveredData};
 use crate::stores::{
-    AlertQuery, FloodQuery, GaugeQuery, HistoryQuery, LayerQuery, ReportQuery, ReportSeriesQuery, Resource,
-    Window,
+    AlertQuery, FloodQuery, GaugeListQuery, GaugeQuery, HistoryQuery, LayerQuery, ReportQuery,
+    ReportSeriesQuery, Resource, Window,
 };
 
 /// Identifies a response that is the same for all clients: the key of the response cache.
@@ -45,7 +45,7 @@ impl ResponseKey {
         match self {
             Self::Layer(
                 LayerQuery::Reports(ReportQuery { window, .. })
-                | LayerQuery::Gauges(GaugeQuery { window, .. }),
+                | LayerQuery::Gauges(GaugeListQuery { readings: GaugeQuery { window, .. }, .. }),
                 _,
             ) => *window != Window::Last(TimePeriod::DEFAULT),
             Self::Within(..)

@@ -1,20 +1,22 @@
 use std::sync::Arc;
 
 use rocket::serde::json::json;
-use rocket::{State, get, put};
+use rocket::{State, delete, get, put};
 
+use crate::actions;
 use crate::described;
 use crate::guards::{
-    AreaFilter, Authorized, Caller, FormatChoice, GaugesWrite, JsonBody, QueryParam, TimePeriod, WithFailed,
+    AreaFilter, Authorized, Caller, FormatChoice, GaugeId, GaugesMute, GaugesWrite, JsonBody, OnlyLatest,
+    PathParam, QueryParam, TimePeriod, Username, WithFailed, WithSilent,
 };
 use crate::http::error::Problem;
 use crate::model::Clock;
 use crate::model::bodies::read_gauge;
 use crate::openapi::Described;
 use crate::rendering::{ApiResponse, ResponseCache};
-use crate::schema::reference;
 use crate::schema::resources::Gauges;
-use crate::stores::{GaugeQuery, LayerQuery, Store, Window};
+use crate::schema::{array, reference};
+use crate::stores::{GaugeListQuery, GaugeQuery, LayerQuery, Store, Window};
 use crate::telemetry::Metrics;
 
 pub(super) fn routes() -> Vec<Described> {
@@ -26,6 +28,14 @@ pub(super) fn routes() -> Vec<Described> {
             .summary("Stores a gauge and its readings")
             .body(|_| reference("GaugeReadings"))
             .response(reference("GaugeStored")),
+        described!(mute_gauge)
+            .summary("Mutes a gauge: it is drawn as switched off, and is no evidence of a flood")
+            .body(|_| reference("MuteOrder"))
+            .response(reference("MuteChange")),
+        described!(unmute_gauge).summary("Ends the muting of a gauge").response(reference("MuteChange")),
+        described!(list_mutes)
+            .summary("The log of a gauge: who muted it and why, newest first, at most 1,000 entries")
+            .result(array(reference("GaugeLogEntry"))),
     ]
 }
 
@@ -35,15 +45,53 @@ pub(super) async fn list_gauges(
     select: AreaFilter<Gauges>,
     time_period: QueryParam<TimePeriod>,
     with_failed: QueryParam<WithFailed>,
+    with_silent: QueryParam<WithSilent>,
+    only_latest: QueryParam<OnlyLatest>,
     choice: FormatChoice<Gauges>,
     cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
-    let query = GaugeQuery {
+    let readings = GaugeQuery {
         selector: select.areas,
         window: Window::Last(time_period.0),
         with_failed: with_failed.0,
     };
+    let query = GaugeListQuery { readings, with_silent: with_silent.0, only_latest: only_latest.0 };
     cache.layer(LayerQuery::Gauges(query), choice.format).await
+}
+
+#[put("/floodgauges/<id>/mute", data = "<body>")]
+pub(super) async fn mute_gauge(
+    authorized: Authorized<GaugesMute>,
+    id: PathParam<GaugeId>,
+    username: QueryParam<Username>,
+    body: JsonBody,
+    store: &State<Arc<dyn Store>>,
+    clock: &State<Arc<dyn Clock>>,
+) -> Result<ApiResponse, Problem> {
+    let (GaugeId(id), Username(username)) = (id.get()?, username.get());
+    let now = clock.now();
+    actions::mute_gauge(&authorized.credential, username, &id, Some(&body.0), now, &***store).await
+}
+
+#[delete("/floodgauges/<id>/mute")]
+pub(super) async fn unmute_gauge(
+    authorized: Authorized<GaugesMute>,
+    id: PathParam<GaugeId>,
+    username: QueryParam<Username>,
+    store: &State<Arc<dyn Store>>,
+    clock: &State<Arc<dyn Clock>>,
+) -> Result<ApiResponse, Problem> {
+    let (GaugeId(id), Username(username)) = (id.get()?, username.get());
+    actions::mute_gauge(&authorized.credential, username, &id, None, clock.now(), &***store).await
+}
+
+#[get("/floodgauges/<id>/log")]
+pub(super) async fn list_mutes(
+    _authorized: Authorized<GaugesMute>,
+    id: PathParam<GaugeId>,
+    store: &State<Arc<dyn Store>>,
+) -> Result<ApiResponse, Problem> {
+    ApiResponse::private_result(&store.gauge_log(&id.get()?.0).await?)
 }
 
 #[put("/floodgauges", data = "<body>")]

@@ -102,7 +102,8 @@ fn attention() -> Value {
         "gaugenameid?": text,
         "alert?": { "type": "integer", "enum": [1, 2] },
         "label?": { "type": "string", "description": "`gauge`: the agency's name of the alarm." },
-        "suspect?": { "const": true, "description": "`gauge`: its newest reading is in doubt." },
+        "suspect?": { "type": "boolean", "description": "`gauge`: its newest reading is in doubt." },
+        "last_heard?": utc_date_time("`gauge`: when it was last heard, if it is silent."),
     }));
     let evidence = object(json!({
         "report_ids": ids,

@@ -22,12 +22,15 @@ pub(crate) fn flood_state() -> Value {
     })
 }
 
+pub(super) const SUBJECT: &str = "Whose credential it was: the name of a key or the `sub` of a token.";
+pub(super) const USERNAME: &str = "The user for whom the client said it acted; nothing verifies it.";
+
 pub(super) fn log_entry() -> Value {
     json!({
         "changed_at": utc_date_time("When the change took effect."),
         "state": or_null(flood_state()),
-        "subject": text("Whose credential it was: the name of a key or the `sub` of a token."),
-        "username": or_null(text("The user for whom the client said it acted; nothing verifies it.")),
+        "subject": text(SUBJECT),
+        "username": or_null(text(USERNAME)),
     })
 }
 

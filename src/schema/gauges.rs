@@ -1,8 +1,16 @@
 use serde_json::{Value, json};
 
-use super::common::{date_time, name, text};
+use super::common::{date_time, name, text, utc_date_time};
+use super::floods::{SUBJECT, USERNAME};
 use super::{annotate, array, object, or_null, reference};
-use crate::model::AlertLevel;
+use crate::model::{AlertLevel, GaugeStatus};
+
+fn offset_time(description: &str) -> Value {
+    json!({
+        "type": "string", "format": "date-time", "description": description,
+        "pattern": r"^.*\+00:00$", "examples": ["2016-12-09T04:00:00+00:00"],
+    })
+}
 
 pub(super) fn schemas() -> Value {
     let level = |description: &str| json!({ "type": "number", "description": description });
@@ -46,15 +54,25 @@ pub(super) fn schemas() -> Value {
                 "alert?": level("The level from which 2 applies."),
                 "watch?": level("The level from which 3 applies."),
             })),
-            json!({ "description": "The levels in centimetres from which an alert level applies; critical above alert above watch." }),
+            json!({
+                "minProperties": 1, "additionalProperties": false,
+                "description": "The levels in centimetres from which an alert level applies; critical above alert above watch.",
+            }),
         ),
         "GaugeRange": range,
         "GaugeInterval": every,
+        "GaugeStatus": {
+            "type": "string", "enum": GaugeStatus::ALL.map(GaugeStatus::name),
+            "description": "`suspect`: the newest reading is in doubt. `silent`: three expected readings are missing. `never`: there \
+                is no usable reading. `muted`: an operator has switched the gauge off for a time.",
+        },
+        "GaugeTrend": object(json!({
+            "cm_per_hour": level("The median slope (Theil–Sen) of the good readings of two hours, in centimetres per hour."),
+            "from": offset_time("When the first of them was read."),
+            "to": offset_time("When the last of them was read."),
+        })),
         "Observation": object(json!({
-            "f1": {
-                "type": "string", "format": "date-time", "description": "When the level was read.",
-                "pattern": r"^.*\+00:00$", "examples": ["2016-12-09T04:00:00+00:00"],
-            },
+            "f1": offset_time("When the level was read."),
             "f2": level("The water level in centimetres; it may be negative."),
             "f3": alert,
             "f4": annotate(text("The alert level in words."), json!({ "examples": ["SIAGA IV"] })),
@@ -69,6 +87,25 @@ pub(super) fn schemas() -> Value {
             ),
         })),
         "GaugeReadings": annotate(readings, json!({ "examples": [example] })),
+        "MuteOrder": annotate(
+            object(json!({
+                "until?": or_null(date_time("When the gauge counts again, at most 30 days ahead; without it in 24 hours.")),
+                "reason": name("Why. Only officers see it.", "under repair"),
+            })),
+            json!({ "examples": [{ "reason": "under repair" }] }),
+        ),
+        "MuteChange": object(json!({
+            "gaugeid": { "type": "string" },
+            "muted_until": or_null(utc_date_time("When the gauge counts again; null if it does now.")),
+            "updated": { "const": true },
+        })),
+        "GaugeLogEntry": object(json!({
+            "at": utc_date_time("When it was done."),
+            "until": or_null(utc_date_time("When the gauge counts again; null if this entry ended the muting.")),
+            "reason": text("Why; empty if this entry ended the muting."),
+            "subject": text(SUBJECT),
+            "username": or_null(text(USERNAME)),
+        })),
         "GaugeStored": object(json!({
             "gaugeid": { "type": "string" },
             "stored": { "type": "integer", "minimum": 0, "description": "How many readings were sent." },

@@ -172,6 +172,7 @@ faulty! {
         async fn moderation_log(query: ModerationQuery) -> Versioned<Vec<ModerationEntry>>;
         async fn card(id: &CardId) -> Arc<Card>;
         async fn gauges(query: &GaugeQuery) -> Versioned<GaugeLayer>;
+        async fn recent_readings(since: Timestamp) -> Versioned<GaugeLayer>;
         async fn places() -> Versioned<Arc<Places>>;
         async fn webhook_states() -> BTreeMap<String, WebhookState>;
         async fn open_writes() -> BTreeSet<String>;

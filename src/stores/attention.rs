@@ -37,6 +37,7 @@ pub(crate) struct AttentionList {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     rules: AttentionRules,
+    gauge_interval: Duration,
     cached: Throttle<Result<VersionedList, Arc<StoreError>>>,
 }
 
@@ -53,8 +54,13 @@ const MAX_PER_SENDER: u32 = 20;
 struct CacheKey([Revision; 4], Timestamp);
 
 impl AttentionList {
-    pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, rules: AttentionRules) -> Self {
-        Self { store, cached: Throttle::new(PERIOD, Arc::clone(&clock)), clock, rules }
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        rules: AttentionRules,
+        gauge_interval: Duration,
+    ) -> Self {
+        Self { store, cached: Throttle::new(PERIOD, Arc::clone(&clock)), clock, rules, gauge_interval }
     }
 
     /// Returns the list. It reflects a new report, reading or change at once, and effects of time and waiting reports within a
@@ -94,6 +100,7 @@ impl AttentionList {
 
     async fn compute(&self) -> Result<VersionedList, StoreError> {
         let (key, now, rules) = (self.key().await?, self.clock.now(), self.rules);
+        let gauge_interval = self.gauge_interval;
         let (selector, window) = (AreaSelector::default(), Window::Last(rules.window));
         let entries = EntryQuery {
             selector: AreaSelector::default(),
@@ -123,6 +130,7 @@ impl AttentionList {
                 reports: &reports.reports,
                 waiting: &waiting,
                 gauges: &gauges.0,
+                gauge_interval,
                 now,
                 states,
             };

@@ -19,7 +19,7 @@ use crate::model::bodies::{GaugeReadings, PartnerReport};
 use crate::model::{
     ArchiveRecord, AreaId, BatchOutcome, BatchRequest, Card, CardHolder, CardId, FloodChange, FloodLayer,
     FloodStateRecord, GaugeLayer, HiddenReports, HideWaiting, LoggedChange, Moderation, ModerationEntry,
-    PhotoMove, Places, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp, Upload,
+    Mute, PhotoMove, Places, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp, Upload,
     WaitingOrigin, WaitingReports,
 };
 use crate::telemetry::StoreOperation;
@@ -189,7 +189,10 @@ decorator! {
         async fn gauges(query: &GaugeQuery) -> StoreResult<Versioned<GaugeLayer>>;
         async fn all_gauges() -> StoreResult<Versioned<GaugeLayer>>;
         async fn count_readings(query: &GaugeQuery, most: u64) -> StoreResult<u64>;
+        async fn recent_readings(since: Timestamp) -> StoreResult<Versioned<GaugeLayer>>;
         async fn store_gauge(readings: GaugeReadings) -> StoreResult<usize>;
+        async fn mute_gauge(id: &str, entry: Mute) -> StoreResult<()>;
+        async fn gauge_log(id: &str) -> StoreResult<Vec<Mute>>;
     }
     PlaceStore {
         async fn places() -> StoreResult<Versioned<Arc<Places>>>;

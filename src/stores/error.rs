@@ -62,6 +62,11 @@ impl StoreError {
         Self::NotFound { what: format!("local area {area}") }
     }
 
+    #[must_use]
+    pub(crate) fn no_gauge(id: &str) -> Self {
+        Self::NotFound { what: format!("the gauge {id:?}") }
+    }
+
     pub(crate) fn missing_alert(missing: MissingAlert) -> Self {
         Self::Invalid { key: format!("observations.{}.alert", missing.0), what: missing.to_string() }
     }

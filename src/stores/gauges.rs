@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::{StoreError, Versioned, Window};
 use crate::model::bodies::GaugeReadings;
-use crate::model::{AreaSelector, GaugeLayer};
+use crate::model::{AreaSelector, GaugeLayer, Mute, Timestamp};
 
 /// Which gauges and readings to return.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -16,6 +16,11 @@ pub struct GaugeQuery {
     /// Whether readings that failed a test or have no value are listed, too. Stores list all; the server judges them.
     pub with_failed: bool,
 }
+
+/// The least number of readings that [`GaugeStore::recent_readings`] returns of a gauge, if it has so many.
+pub(super) const LEAST_RECENT: usize = 21;
+/// The maximum number of readings that [`GaugeStore::recent_readings`] returns of a gauge.
+pub(super) const MOST_RECENT: usize = 1_500;
 
 /// Gauges and their readings.
 #[async_trait]
@@ -30,6 +35,25 @@ pub trait GaugeStore {
         let query = GaugeQuery { selector, window: Window::Last(Duration::MAX), with_failed: true };
         Ok(self.gauges(&query).await?.map(|mut gauges| {
             gauges.0.iter_mut().for_each(|gauge| gauge.observations.clear());
+            gauges
+        }))
+    }
+
+    /// Returns every gauge by identifier with its newest readings, oldest first, those in the future too: the readings since a time,
+    /// but at least 21 and at most 1,500. The result changes only if data changes.
+    ///
+    /// **Default: reads all readings, and leaves out gauges that have none and readings in the future**
+    async fn recent_readings(&self, since: Timestamp) -> Result<Versioned<GaugeLayer>, StoreError> {
+        let selector = AreaSelector::default();
+        let query = GaugeQuery { selector, window: Window::Last(Duration::MAX), with_failed: true };
+        Ok(self.gauges(&query).await?.map(|mut gauges| {
+            for gauge in &mut gauges.0 {
+                let count = gauge.observations.len();
+                let since = gauge.observations.partition_point(|reading| reading.observed_at < since);
+                let first =
+                    since.min(count.saturating_sub(LEAST_RECENT)).max(count.saturating_sub(MOST_RECENT));
+                gauge.observations.drain(..first);
+            }
             gauges
         }))
     }
@@ -49,4 +73,18 @@ pub trait GaugeStore {
     ///
     /// A new or moved gauge belongs to the province in which it lies. Any other gauge keeps its province.
     async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError>;
+
+    /// Appends an entry to the log of a gauge. It applies from then on, and stays over later readings and imports.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] if there is no such gauge.
+    async fn mute_gauge(&self, id: &str, entry: Mute) -> Result<(), StoreError>;
+
+    /// Returns the log of a gauge, newest entry first, at most [`Mute::MOST`].
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] if there is no such gauge.
+    async fn gauge_log(&self, id: &str) -> Result<Vec<Mute>, StoreError>;
 }

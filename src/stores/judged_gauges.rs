@@ -5,19 +5,19 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{Decorator, GaugeQuery, Store, StoreError, Versioned, Window};
-use crate::model::{Clock, GaugeLayer, Period, QualityRules};
+use crate::model::{Clock, GaugeActivity, GaugeLayer, GaugeRules, Period, Timestamp};
 
 /// A store whose readings have their [`Quality`](crate::model::Quality), which no store needs to keep: it follows from the levels, the
 /// settings of the gauge and the configured rules. Leaves out unusable readings, unless the query asks for them.
 #[derive(Debug)]
 pub(crate) struct JudgedGauges {
     store: Arc<dyn Store>,
-    rules: QualityRules,
+    rules: GaugeRules,
     clock: Arc<dyn Clock>,
 }
 
 impl JudgedGauges {
-    pub(crate) fn new(store: Arc<dyn Store>, rules: QualityRules, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, rules: GaugeRules, clock: Arc<dyn Clock>) -> Self {
         Self { store, rules, clock }
     }
 
@@ -66,6 +66,20 @@ impl Decorator for JudgedGauges {
         });
         let validity = query.window.validity(now, layer.oldest(), None).and(read_validity);
         Ok(Versioned { revision: read.revision, validity, value: layer })
+    }
+
+    /// Adds the activity.
+    async fn recent_readings(&self, since: Timestamp) -> Result<Versioned<GaugeLayer>, StoreError> {
+        let (now, every) = (self.clock.now(), self.rules.every);
+        let read = self.store.recent_readings(since.saturating_sub(self.rules.context())).await?;
+        Ok(read.map(|mut layer| {
+            for gauge in &mut layer.0 {
+                self.rules.judge(&mut gauge.observations, &gauge.gauge.settings);
+                gauge.activity =
+                    Some(Box::new(GaugeActivity::new(&gauge.gauge, &gauge.observations, every, now)));
+            }
+            layer
+        }))
     }
 
     async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError> {

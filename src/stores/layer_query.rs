@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use super::areas::places_with_cities;
 use super::{
-    AlertQuery, AreaQuery, FloodQuery, GaugeQuery, HistoryQuery, ReportQuery, Resource, Store, StoreError,
-    Versioned,
+    AlertQuery, AreaQuery, FloodQuery, GaugeListQuery, HistoryQuery, ReportQuery, Resource, Store,
+    StoreError, Versioned,
 };
 use crate::model::{
     AreaId, AreaSelector, CurrentState, FloodFeature, FloodLayer, FloodState, FloodStatus,
@@ -24,7 +24,7 @@ pub enum LayerQuery {
     /// One report.
     Report(ReportKey),
     /// Gauges with their readings.
-    Gauges(GaugeQuery),
+    Gauges(GaugeListQuery),
     /// Floodgates, pumps and waterways, or one kind of them.
     Infrastructure(AreaSelector, Option<InfrastructureKind>),
     /// The boundaries of all provinces, or of the province with this code.
@@ -67,7 +67,7 @@ impl LayerQuery {
         }
     }
 
-    /// Runs the query on a store. `now` is the time for alerts; all other queries use the store's own clock.
+    /// Runs the query on a store. `now` is the time for alerts and gauges; all other queries use the store's own clock.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl LayerQuery {
             Self::FloodSince(area, since) => flood_since(store, *area, *since).await?.map(Layer::Floods),
             Self::Reports(query) => store.reports(query).await?.map(Layer::Reports),
             Self::Report(key) => store.report(*key).await?.map(|report| Layer::Reports(vec![report].into())),
-            Self::Gauges(query) => store.gauges(query).await?.map(Layer::Gauges),
+            Self::Gauges(query) => query.run(store, now).await?.map(Layer::Gauges),
             Self::Infrastructure(selector, kind) => store
                 .places()
                 .await?

@@ -63,7 +63,12 @@ impl Dispatcher {
             permits: Arc::new(Semaphore::new(config.webhooks.at_once.get().get() as usize)),
             statuses: WebhookStatuses::new(config.webhooks.by_name.keys()),
             sources: sources.clone(),
-            attention: Arc::new(AttentionList::new(Arc::clone(store), Arc::clone(clock), config.attention)),
+            attention: Arc::new(AttentionList::new(
+                Arc::clone(store),
+                Arc::clone(clock),
+                config.attention,
+                config.gauges.every,
+            )),
             issuer: Arc::new(config.issuer()),
             photos: config.photos_url().into(),
         };

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::value::RawValue;
 use siaga::folder::{Dataset, FolderFile, FolderRules};
 use siaga::model::{
-    Actor, CardHolder, ErasedReport, Gauge, GaugeSettings, ModerationAction, ModerationEntry, Position,
+    Actor, CardHolder, ErasedReport, Gauge, GaugeSettings, ModerationAction, ModerationEntry, Mute, Position,
     Report, ReportContent, ReportedAlert, Thresholds, Timestamp,
 };
 use tempfile::TempDir;
@@ -106,7 +106,7 @@ proptest! {
             thresholds: Thresholds::new([Some(0.1 + 0.2), None, Some(-1.0)]).ok(),
             range: Some([-50.125, 1e15]),
             every: Some(600),
-        }, ..(*observed.gauge).clone() };
+        }, mute: Some(Mute { at: fixture::now(), until: None, reason: texts[2].as_str().into(), by: Actor { subject: texts[0].clone(), username: None } }), ..(*observed.gauge).clone() };
         observed.gauge = Arc::new(gauge);
         observed.observations[0].label = names[4].as_str().into();
         observed.observations[0].level = level;

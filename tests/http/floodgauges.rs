@@ -29,10 +29,10 @@ fn the_readings_of_the_last_hour_are_listed_by_default() {
             json!({ "gaugeid": "TMA00001", "gaugenameid": "Bendung Katulampa", "observations": [
                 { "f1": "2016-12-19T15:08:52+00:00", "f2": 30, "f3": 4, "f4": "SIAGA IV" },
                 { "f1": "2016-12-19T16:03:52+00:00", "f2": 40.5, "f3": 4, "f4": "SIAGA IV" },
-            ] }),
+            ], "every": 1200, "status": "ok" }),
             json!({ "gaugeid": "TMA00002", "gaugenameid": "Waduk", "observations": [
                 { "f1": "2016-12-19T15:58:52+00:00", "f2": -165, "f3": 4, "f4": "SIAGA IV" },
-            ] }),
+            ], "every": 1200, "status": "ok" }),
         ]
     );
     assert_eq!(result["objects"]["output"]["geometries"][0]["coordinates"], json!([0, 0]));

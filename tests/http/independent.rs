@@ -38,6 +38,7 @@ mod floods_changes;
 mod floods_get;
 mod floods_put;
 mod format_choice;
+mod gauge_activity;
 mod health;
 mod infrastructure;
 mod key_sets;

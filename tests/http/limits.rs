@@ -27,7 +27,7 @@ enum Rule {
 use Rule::{Limited, NotLimited};
 
 /// Every route that writes, as in `/openapi.json`, and every route of the desk.
-const ROUTES: [(&str, Rule); 21] = [
+const ROUTES: [(&str, Rule); 25] = [
     (
         "PUT /floods/{localAreaId}",
         Limited(|_, client, area| put(client, format!("/v1/floods/{area}"), json!({ "state": 1 }))),
@@ -58,6 +58,13 @@ const ROUTES: [(&str, Rule); 21] = [
     ("PUT /feeds/partner", NotLimited("partners report from anywhere")),
     ("PUT /feeds", NotLimited("partners report from anywhere")),
     ("PUT /floodgauges", NotLimited("readings have no area")),
+    (
+        "PUT /floodgauges/{id}/mute",
+        NotLimited("a credential with a limit may not mute at all: the test below"),
+    ),
+    ("DELETE /floodgauges/{id}/mute", NotLimited("like the route that mutes")),
+    ("PUT /desk/gauges/<id>/mute", NotLimited("like the route of the interface")),
+    ("DELETE /desk/gauges/<id>/mute", NotLimited("like the route of the interface")),
     ("PUT /sources/{name}/heartbeat", NotLimited("a heartbeat has no area")),
     (
         "POST /desk/changes",
@@ -150,6 +157,21 @@ fn outside(response: LocalResponse<'_>) -> Value {
         "{body}"
     );
     body["outside"].clone()
+}
+
+#[test]
+fn a_limited_credential_mutes_no_gauge_because_it_is_evidence_for_all_areas() {
+    let (siaga, client) = start();
+    for (method, address) in [
+        (Method::Put, "/v1/floodgauges/TMA00001/mute"),
+        (Method::Delete, "/v1/floodgauges/TMA00001/mute"),
+        (Method::Put, "/desk/gauges/TMA00001/mute"),
+        (Method::Delete, "/desk/gauges/TMA00001/mute"),
+    ] {
+        let refused = send(&client, method, address.to_owned(), json!({ "reason": "a test" }));
+        assert_eq!(refused.status(), Status::Forbidden, "{address}");
+    }
+    assert_eq!(siaga.wait(store(&siaga).gauge_log("TMA00001")).unwrap(), []);
 }
 
 #[test]

@@ -221,15 +221,16 @@ pub fn reading(minutes_ago: u64, level: f64) -> Observation {
 /// third has no reading in the last hours.
 #[must_use]
 pub fn gauges() -> Vec<ObservedGauge> {
-    let gauge = |id: &str, name: &str, region: &str, x, observations| ObservedGauge {
-        gauge: Arc::new(Gauge {
+    let gauge = |id: &str, name: &str, region: &str, x, observations| {
+        let gauge = Gauge {
             id: id.to_owned(),
             name: name.to_owned(),
             region_code: Some(region.to_owned()),
             location: place(x, 1.0),
             settings: GaugeSettings::default(),
-        }),
-        observations,
+            mute: None,
+        };
+        ObservedGauge::new(Arc::new(gauge), observations)
     };
     vec![
         gauge(

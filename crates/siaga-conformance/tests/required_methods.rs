@@ -14,7 +14,7 @@ use siaga::auth::KeyDigest;
 use siaga::model::bodies::{GaugeReadings, PartnerReport};
 use siaga::model::{
     ArchiveRecord, AreaId, Card, CardHolder, CardId, Clock, FloodChange, FloodLayer, GaugeLayer, ManualClock,
-    Places, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint,
+    Mute, Places, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint,
 };
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::{
@@ -110,6 +110,14 @@ impl GaugeStore for Agency {
 
     async fn store_gauge(&self, readings: GaugeReadings) -> StoreResult<usize> {
         self.data.store_gauge(readings).await
+    }
+
+    async fn mute_gauge(&self, id: &str, entry: Mute) -> StoreResult<()> {
+        self.data.mute_gauge(id, entry).await
+    }
+
+    async fn gauge_log(&self, id: &str) -> StoreResult<Vec<Mute>> {
+        self.data.gauge_log(id).await
     }
 }
 

@@ -53,6 +53,7 @@ pub(super) async fn gauges(
             region_code: row.tags(columns.tags.as_ref()).instance_region_code.map(String::from),
             location: row.shape.place()?,
             settings: GaugeSettings::default(),
+            mute: None,
             id,
         };
         gauges.write(&gauge)?;

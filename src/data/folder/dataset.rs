@@ -156,9 +156,9 @@ fn gauges(folder: &Folder, locator: &Locator) -> Result<Vec<ObservedGauge>, Data
         readings.entry(gauge).or_default().insert(reading.observed_at, reading);
         Ok::<_, DatasetError>(())
     })?;
-    let observed = gauges.into_iter().map(|(id, gauge)| ObservedGauge {
-        gauge: Arc::new(gauge),
-        observations: readings.remove(&id).unwrap_or_default().into_values().collect(),
+    let observed = gauges.into_iter().map(|(id, gauge)| {
+        let observations = readings.remove(&id).unwrap_or_default().into_values().collect();
+        ObservedGauge::new(Arc::new(gauge), observations)
     });
     Ok(observed.collect())
 }

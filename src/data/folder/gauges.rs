@@ -4,7 +4,7 @@ use super::feature::Feature;
 use super::geometry::place;
 use super::{Folder, FolderFile, FolderRow, FolderWriter, GeoJsonWriter, WriteError, geojson_file};
 use crate::data::folder::DatasetError;
-use crate::model::{Gauge, GaugeSettings, Geometry, InvalidThresholds, Locator, Position};
+use crate::model::{Gauge, GaugeSettings, Geometry, InvalidThresholds, Locator, Mute, Position};
 
 impl Folder {
     /// Reads the gauges. Fails on duplicate identifiers. `locator` finds the province of a gauge without the property.
@@ -44,7 +44,10 @@ fn gauge(feature: &Feature<'_>, locator: &Locator) -> Result<Gauge, String> {
         },
     };
     let (id, name) = (feature.name("gaugeid")?, feature.name("gaugenameid")?);
-    Ok(Gauge { id, name, region_code, location, settings })
+    let mute = feature
+        .json("mute")
+        .map_err(|error| format!("mute is no entry of a log of an exported gauge: {error}"))?;
+    Ok(Gauge { id, name, region_code, location, settings, mute })
 }
 
 /// Returns the code of the province. Uses the place if the property is absent or empty. Null means that there is no province.
@@ -64,6 +67,8 @@ struct Properties<'a> {
     instance_region_code: Option<&'a str>,
     #[serde(flatten)]
     settings: &'a GaugeSettings,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mute: Option<&'a Mute>,
 }
 
 impl FolderWriter {
@@ -81,6 +86,7 @@ impl GeoJsonWriter<Gauge> {
             gaugenameid: &gauge.name,
             instance_region_code: gauge.region_code.as_deref(),
             settings: &gauge.settings,
+            mute: gauge.mute.as_ref(),
         };
         self.feature(&properties, Geometry::Point(gauge.location.coord()))
     }

@@ -254,7 +254,7 @@ fn area_cells(area: &Area) -> Vec<FieldValue<'_>> {
     ]
 }
 
-fn gauge(ObservedGauge { gauge, observations }: &ObservedGauge) -> FeatureRow<'_> {
+fn gauge(ObservedGauge { gauge, observations, .. }: &ObservedGauge) -> FeatureRow<'_> {
     let newest = observations.last();
     let mut cells = vec![
         FieldValue::text(&gauge.id),

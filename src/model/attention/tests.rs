@@ -60,8 +60,9 @@ fn gauge(lng: f64, alerts: &[u64]) -> ObservedGauge {
         region_code: None,
         location,
         settings: GaugeSettings::default(),
+        mute: None,
     };
-    ObservedGauge { gauge: Arc::new(gauge), observations: alerts.iter().enumerate().map(reading).collect() }
+    ObservedGauge::new(Arc::new(gauge), alerts.iter().enumerate().map(reading).collect())
 }
 
 fn scene<'s>(areas: &'s AreaSet, reports: &'s [Arc<Report>], now: Timestamp) -> AttentionInput<'s> {
@@ -72,6 +73,7 @@ fn scene<'s>(areas: &'s AreaSet, reports: &'s [Arc<Report>], now: Timestamp) -> 
         reports,
         waiting: &[],
         gauges: &[],
+        gauge_interval: Duration::from_mins(20),
         now,
     }
 }

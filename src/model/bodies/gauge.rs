@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -84,7 +85,7 @@ impl GaugeReadings {
         &self,
         stored: Option<&GaugeSettings>,
     ) -> Result<(GaugeSettings, BTreeMap<Timestamp, Observation>), MissingAlert> {
-        let stored = stored.cloned().unwrap_or_default();
+        let stored = stored.copied().unwrap_or_default();
         let update = &self.settings;
         let settings = GaugeSettings {
             thresholds: update.thresholds.apply(stored.thresholds),
@@ -131,6 +132,32 @@ pub(crate) fn read_gauge(body: &Object, now: Timestamp) -> Result<GaugeReadings,
             settings,
             observations: observations?,
         })
+    })
+}
+
+/// An order to mute a gauge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MuteOrder {
+    pub(crate) until: Timestamp,
+    pub(crate) reason: String,
+}
+
+const MUTED_FOR: Duration = Duration::from_hours(24);
+const LONGEST_MUTE: Duration = Duration::from_hours(30 * 24);
+
+pub(crate) fn read_mute(body: &Object, now: Timestamp) -> Result<MuteOrder, Vec<Fault>> {
+    read(body, |fields| {
+        let until = fields.get("until").map(|_| fields.moment("until"));
+        let until = until.unwrap_or_else(|| Some(now.saturating_add(MUTED_FOR)));
+        let until = until.filter(|until| {
+            let is_valid = now < *until && *until <= now.saturating_add(LONGEST_MUTE);
+            if !is_valid {
+                fields.fault("until", "must be a time in the next 30 days");
+            }
+            is_valid
+        });
+        let reason = fields.required("reason", Fields::name);
+        Some(MuteOrder { until: until?, reason: reason?.to_owned() })
     })
 }
 

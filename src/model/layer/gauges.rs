@@ -4,7 +4,10 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use super::{FeatureId, MapLayer};
-use crate::model::{Centimetres, Gauge, GaugeSettings, Geometry, Observation, Quality, Timestamp};
+use crate::model::{
+    Centimetres, Gauge, GaugeActivity, GaugeSettings, GaugeStatus, Geometry, Observation, Quality, Timestamp,
+    Trend,
+};
 
 /// Gauges on the map, each with readings.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +34,18 @@ pub struct ObservedGauge {
     pub gauge: Arc<Gauge>,
     /// The readings, oldest first.
     pub observations: Vec<Observation>,
+    /// Whether the gauge still sends readings. Stores leave it out: the server computes it for [`GaugeListQuery`].
+    ///
+    /// [`GaugeListQuery`]: crate::stores::GaugeListQuery
+    pub activity: Option<Box<GaugeActivity>>,
+}
+
+impl ObservedGauge {
+    /// Joins a gauge with its readings, without its activity.
+    #[must_use]
+    pub fn new(gauge: Arc<Gauge>, observations: Vec<Observation>) -> Self {
+        Self { gauge, observations, activity: None }
+    }
 }
 
 /// The properties of a gauge in GeoJSON and TopoJSON.
@@ -39,8 +54,38 @@ pub struct GaugeProperties<'a> {
     gaugeid: &'a str,
     gaugenameid: &'a str,
     observations: Readings<'a>,
+    /// The interval is the expected one if it is not set.
     #[serde(flatten)]
-    settings: &'a GaugeSettings,
+    settings: GaugeSettings,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    activity: Option<Activity<'a>>,
+}
+
+/// The status of a gauge; `last` only if no other reading is listed.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Activity<'a> {
+    status: GaugeStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last: Option<Reading<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    silent_since: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trend: Option<&'a Trend>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    muted_until: Option<Timestamp>,
+}
+
+impl<'a> Activity<'a> {
+    fn new(activity: &'a GaugeActivity, is_listed: bool) -> Self {
+        let GaugeActivity { status, last, every: _, silent_since, trend, muted_until } = activity;
+        Self {
+            status: *status,
+            last: last.as_ref().filter(|_| !is_listed).map(Reading),
+            silent_since: silent_since.filter(|_| *status == GaugeStatus::Silent),
+            trend: trend.as_ref(),
+            muted_until: *muted_until,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +97,7 @@ impl Serialize for Readings<'_> {
     }
 }
 
+#[derive(Clone, Copy, Debug)]
 struct Reading<'a>(&'a Observation);
 
 impl Serialize for Reading<'_> {
@@ -83,12 +129,16 @@ impl MapLayer for GaugeLayer {
     }
 
     fn feature(&self, index: usize) -> (Geometry<'_>, GaugeProperties<'_>) {
-        let ObservedGauge { gauge, observations } = &self.0[index];
+        let ObservedGauge { gauge, observations, activity } = &self.0[index];
+        let seconds = |activity: &GaugeActivity| u32::try_from(activity.every.as_secs()).ok();
+        let every = activity.as_deref().and_then(seconds).or(gauge.settings.every);
+        let activity = activity.as_deref().map(|activity| Activity::new(activity, !observations.is_empty()));
         let properties = GaugeProperties {
             gaugeid: &gauge.id,
             gaugenameid: &gauge.name,
             observations: Readings(observations),
-            settings: &gauge.settings,
+            settings: GaugeSettings { every, ..gauge.settings },
+            activity,
         };
         (Geometry::Point(gauge.location.coord()), properties)
     }

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use rocket::{State, post, put};
+use rocket::{State, delete, post, put};
 use serde_json::json;
 
-use super::session::OfficerScript;
-use crate::actions::{Author, change_batch, set_report_visibility, undo_batch};
+use super::session::{Desk, OfficerScript};
+use crate::actions::{Author, change_batch, mute_gauge, set_report_visibility, undo_batch};
 use crate::archive::Archive;
 use crate::auth::Scope;
 use crate::changes::Follower;
-use crate::guards::{IdempotencyKey, JsonBody, PathParam};
+use crate::guards::{GaugeId, IdempotencyKey, JsonBody, PathParam};
 use crate::http::error::Problem;
 use crate::model::bodies::read_reason;
 use crate::model::{BatchNumber, HiddenReports, HideWaiting, ReportKey, SenderHash};
@@ -83,6 +83,27 @@ pub(super) async fn hide_waiting(
     // No cached response becomes wrong, because waiting reports are not public.
     let HiddenReports { hidden, left } = store.hide_waiting(&order).await?;
     ApiResponse::bare(&json!({ "hidden": hidden, "left": left }))
+}
+
+#[put("/desk/gauges/<id>/mute", data = "<body>")]
+pub(super) async fn mute(
+    officer: OfficerScript,
+    id: PathParam<GaugeId>,
+    body: JsonBody,
+    store: &State<Arc<dyn Store>>,
+    desk: &State<Desk>,
+) -> Result<ApiResponse, Problem> {
+    mute_gauge(&officer.0.credential, None, &id.get()?.0, Some(&body.0), desk.now(), &***store).await
+}
+
+#[delete("/desk/gauges/<id>/mute")]
+pub(super) async fn unmute(
+    officer: OfficerScript,
+    id: PathParam<GaugeId>,
+    store: &State<Arc<dyn Store>>,
+    desk: &State<Desk>,
+) -> Result<ApiResponse, Problem> {
+    mute_gauge(&officer.0.credential, None, &id.get()?.0, None, desk.now(), &***store).await
 }
 
 /// Records a heartbeat of the officer's source. The page sends heartbeats only until 30 minutes after the last keystroke or tap.

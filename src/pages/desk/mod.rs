@@ -38,6 +38,8 @@ pub(super) fn routes() -> Vec<Route> {
         actions::undo,
         actions::moderate,
         actions::hide_waiting,
+        actions::mute,
+        actions::unmute,
         actions::heartbeat,
         situation::show,
         situation::table,

@@ -8,7 +8,7 @@ use crate::model::{
     AlertLevel, Gauge, GaugeLayer, GaugeSettings, Hazards, Layer, LayerKind, Observation, ObservedGauge,
     Quality, Timestamp,
 };
-use crate::schema::{array, object, reference, text};
+use crate::schema::{array, object, reference, text, utc_date_time};
 
 impl MapResource for Gauges {
     const DESCRIPTION: Description = Description {
@@ -33,6 +33,11 @@ fn properties(_: &Hazards) -> Value {
         "thresholds?": reference("Thresholds"),
         "range?": reference("GaugeRange"),
         "every?": reference("GaugeInterval"),
+        "status?": reference("GaugeStatus"),
+        "last?": reference("Observation"),
+        "silent_since?": utc_date_time("`silent`: when the third expected reading was missing."),
+        "trend?": reference("GaugeTrend"),
+        "muted_until?": utc_date_time("`muted`: when the gauge counts again."),
     }))
 }
 
@@ -54,9 +59,10 @@ fn sample(sample: Sample, now: Timestamp) -> Layer {
             region_code: None,
             location: Sample::place(),
             settings: GaugeSettings::default(),
+            mute: None,
         };
         let observations = levels.iter().copied().map(reading).collect();
-        ObservedGauge { gauge: Arc::new(gauge), observations }
+        ObservedGauge::new(Arc::new(gauge), observations)
     };
     let all: [(&str, &[f64]); 2] = [("TMA00001", &[-165.0, 40.5]), ("TMA00002", &[0.0])];
     Layer::Gauges(GaugeLayer(sample.limit(all.map(gauge))))

@@ -76,8 +76,9 @@ pub(super) async fn load(
     let batches = tables::FLOOD_BATCHES.all(from).await?;
     let moves = tables::PHOTO_MOVES.all(from).await?;
     let waiting = tables::WAITING_REPORTS.all(from).await?;
+    let logs = tables::gauge_logs(from).await?;
     let building = off_thread(move |_| {
-        State::new(dataset, now).with_stored(batches, service, waiting, moves, counts.revisions)
+        State::new(dataset, now).with_stored(batches, service, waiting, moves, logs, counts.revisions)
     });
     building.await.map_err(FileError::panicked)
 }

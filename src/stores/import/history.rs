@@ -1,7 +1,8 @@
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{GaugeReading, Import, Target};
 use crate::data::folder::{FolderFile, FolderRow};
+use crate::model::{Gauge, Mute};
 use crate::stores::OpenError;
 
 impl<T: Target> Import<'_, T> {
@@ -11,7 +12,8 @@ impl<T: Target> Import<'_, T> {
         self.import_file(
             FolderFile::Gauges,
             |folder, each| folder.gauges(places.locator(), each),
-            |import, rows| {
+            |import, mut rows: Vec<FolderRow<Gauge>>| {
+                import.keep_newer_mutes(&mut rows)?;
                 gauge_ids.extend(import.replace(FolderFile::Gauges, rows)?);
                 Ok(())
             },
@@ -23,6 +25,22 @@ impl<T: Target> Import<'_, T> {
                 import.replace(FolderFile::GaugeReadings, rows).map(drop)
             },
         )
+    }
+
+    /// A folder knows no later entries of the logs than its export.
+    fn keep_newer_mutes(&mut self, rows: &mut [FolderRow<Gauge>]) -> Result<(), OpenError> {
+        let ids: Vec<_> = rows.iter().map(|row| row.value.id.clone()).collect();
+        let mut stored: HashMap<String, Mute> = HashMap::new();
+        self.target.find(FolderFile::Gauges, &ids, &mut |gauge: &Gauge| {
+            stored.extend(gauge.mute.clone().map(|mute| (gauge.id.clone(), mute)));
+        })?;
+        for row in rows {
+            let Some(stored) = stored.get(&row.value.id) else { continue };
+            if row.value.mute.as_ref().is_none_or(|mute| mute.at <= stored.at) {
+                row.value.mute = Some(stored.clone());
+            }
+        }
+        Ok(())
     }
 
     /// Imports the log of flood states. Counts the areas whose past it changes (entries up to the newest stored one).

@@ -2,12 +2,13 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use imbl::OrdMap;
+use imbl::{OrdMap, Vector};
 
 use super::{LocalStore, Row, State, count_items, read_long};
 use crate::model::CancelFlag;
 use crate::model::bodies::GaugeReadings;
-use crate::model::{Gauge, GaugeLayer, Observation, ObservedGauge, Timestamp};
+use crate::model::{Gauge, GaugeLayer, Mute, Observation, ObservedGauge, Timestamp};
+use crate::stores::gauges::{LEAST_RECENT, MOST_RECENT};
 use crate::stores::{GaugeQuery, GaugeStore, StoreError, Versioned};
 
 #[derive(Clone, Debug)]
@@ -17,9 +18,21 @@ pub(super) struct Gauges(OrdMap<String, GaugeRecord>);
 struct GaugeRecord {
     gauge: Arc<Gauge>,
     readings: OrdMap<Timestamp, Observation>,
+    /// Newest entry last.
+    log: Vector<Mute>,
 }
 
 impl GaugeRecord {
+    /// Returns the readings since a time, but at least [`LEAST_RECENT`] and at most [`MOST_RECENT`], oldest first.
+    fn recent(&self, since: Timestamp) -> Vec<Observation> {
+        let newest = self.readings.values().rev().take(MOST_RECENT).enumerate();
+        let newest =
+            newest.take_while(|(index, reading)| *index < LEAST_RECENT || reading.observed_at >= since);
+        let mut recent: Vec<_> = newest.map(|(_, reading)| reading.clone()).collect();
+        recent.reverse();
+        recent
+    }
+
     fn next_after(&self, moment: Timestamp) -> Option<Timestamp> {
         let later = (Bound::Excluded(moment), Bound::Unbounded);
         self.readings.range(later).next().map(|(at, _)| *at)
@@ -28,11 +41,20 @@ impl GaugeRecord {
 
 impl Gauges {
     pub(super) fn new(gauges: Vec<ObservedGauge>) -> Self {
-        let records = gauges.into_iter().map(|ObservedGauge { gauge, observations }| {
+        let records = gauges.into_iter().map(|ObservedGauge { gauge, observations, .. }| {
             let readings = observations.into_iter().map(|reading| (reading.observed_at, reading));
-            (gauge.id.clone(), GaugeRecord { gauge, readings: readings.collect() })
+            let log = gauge.mute.iter().cloned().collect();
+            (gauge.id.clone(), GaugeRecord { gauge, readings: readings.collect(), log })
         });
         Self(records.collect())
+    }
+
+    pub(super) fn set_logs(&mut self, logs: Vec<(String, Vec<Mute>)>) {
+        for (id, log) in logs {
+            if let Some(record) = self.0.get_mut(&id) {
+                record.log = log.into();
+            }
+        }
     }
 
     /// Returns the time of the newest reading up to a moment.
@@ -84,7 +106,7 @@ impl GaugeStore for LocalStore {
                     observations.push(reading.clone());
                 }
                 if !observations.is_empty() {
-                    gauges.push(ObservedGauge { gauge: Arc::clone(gauge), observations });
+                    gauges.push(ObservedGauge::new(Arc::clone(gauge), observations));
                 }
             }
             let layer = GaugeLayer(gauges);
@@ -99,12 +121,22 @@ impl GaugeStore for LocalStore {
 
     async fn all_gauges(&self) -> Result<Versioned<GaugeLayer>, StoreError> {
         let state = self.state();
-        let gauge = |record: &GaugeRecord| ObservedGauge {
-            gauge: Arc::clone(&record.gauge),
-            observations: Vec::new(),
-        };
+        let gauge = |record: &GaugeRecord| ObservedGauge::new(Arc::clone(&record.gauge), Vec::new());
         let layer = GaugeLayer(state.gauges.value.0.values().map(gauge).collect());
         Ok(state.gauges.with_value(layer))
+    }
+
+    async fn recent_readings(&self, since: Timestamp) -> Result<Versioned<GaugeLayer>, StoreError> {
+        let state = self.state();
+        let list = move |cancel: &CancelFlag| {
+            let mut gauges = Vec::new();
+            for record in state.gauges.value.0.values() {
+                cancel.check()?;
+                gauges.push(ObservedGauge::new(Arc::clone(&record.gauge), record.recent(since)));
+            }
+            Ok(state.gauges.with_value(GaugeLayer(gauges)))
+        };
+        read_long(list).await
     }
 
     async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError> {
@@ -120,6 +152,8 @@ impl GaugeStore for LocalStore {
             let (settings, sent) = readings.resolve(settings).map_err(StoreError::missing_alert)?;
             let sent: OrdMap<_, _> = sent.into_iter().collect();
             let stored = sent.len();
+            let mute = current.and_then(|record| record.gauge.mute.clone());
+            let log = current.map(|record| record.log.clone()).unwrap_or_default();
             let GaugeReadings { id, name, location, .. } = readings;
             let unmoved = current.filter(|record| record.gauge.location == location);
             let region_code = match unmoved {
@@ -127,8 +161,8 @@ impl GaugeStore for LocalStore {
                 None => state.places.value.locator().locate(location).instance_region_code.map(String::from),
             };
             let previous = current.map(|record| record.readings.clone()).unwrap_or_default();
-            let gauge = Arc::new(Gauge { id: id.clone(), name, region_code, location, settings });
-            let record = GaugeRecord { gauge, readings: sent.clone().union(previous) };
+            let gauge = Arc::new(Gauge { id: id.clone(), name, region_code, location, settings, mute });
+            let record = GaugeRecord { gauge, readings: sent.clone().union(previous), log };
             if current == Some(&record) {
                 return Ok(stored);
             }
@@ -142,5 +176,29 @@ impl GaugeStore for LocalStore {
             Ok(stored)
         });
         write.await
+    }
+
+    async fn mute_gauge(&self, id: &str, entry: Mute) -> Result<(), StoreError> {
+        let id = id.to_owned();
+        let write = self.write(move |state, rows, _| {
+            let current = state.gauges.value.0.get(&id).ok_or_else(|| StoreError::no_gauge(&id))?;
+            let mut record = current.clone();
+            record.gauge = Arc::new(Gauge { mute: Some(entry.clone()), ..Gauge::clone(&record.gauge) });
+            if record.log.len() >= Mute::MOST {
+                record.log.pop_front();
+            }
+            record.log.push_back(entry);
+            let log = record.log.iter().cloned().collect();
+            rows.add(|| [Row::Gauge(Arc::clone(&record.gauge)), Row::GaugeLog(id.clone(), log)]);
+            state.gauges.get_mut().0.insert(id, record);
+            Ok(())
+        });
+        write.await
+    }
+
+    async fn gauge_log(&self, id: &str) -> Result<Vec<Mute>, StoreError> {
+        let state = self.state();
+        let record = state.gauges.value.0.get(id).ok_or_else(|| StoreError::no_gauge(id))?;
+        Ok(record.log.iter().rev().cloned().collect())
     }
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::PendingMove;
 use crate::auth::Secret;
 use crate::model::{
-    Area, Card, CardId, ErasedReport, FloodBatch, FloodChange, Gauge, Infrastructure, ModerationEntry,
+    Area, Card, CardId, ErasedReport, FloodBatch, FloodChange, Gauge, Infrastructure, ModerationEntry, Mute,
     Observation, PartnerPost, Region, Report, ReportKey, Timestamp, Waiting,
 };
 use crate::stores::service_state::Image;
@@ -20,6 +20,8 @@ pub(in crate::stores) enum Row {
     FloodState(FloodChange),
     FloodBatch(Arc<FloodBatch>),
     Gauge(Arc<Gauge>),
+    /// The log of a gauge, whose row must be there, newest entry last.
+    GaugeLog(String, Vec<Mute>),
     /// A reading with the identifier of its gauge.
     Reading(Arc<str>, Observation),
     /// Replaces a stored report, but not its visibility.

@@ -6,7 +6,7 @@ use super::gauges::Gauges;
 use super::reports::{PendingMove, Reports};
 use super::rows::{Row, Rows};
 use crate::data::folder::Dataset;
-use crate::model::{FloodBatch, Places, ReportKey, Timestamp, Waiting};
+use crate::model::{FloodBatch, Mute, Places, ReportKey, Timestamp, Waiting};
 use crate::stores::service_state::{Keys, Service};
 use crate::stores::{Revision, StoreError, Versioned};
 
@@ -64,11 +64,13 @@ impl State {
         service: Service,
         waiting: Vec<(ReportKey, Waiting)>,
         moves: Vec<(Box<str>, PendingMove)>,
+        gauge_logs: Vec<(String, Vec<Mute>)>,
         revisions: Revisions,
     ) -> Self {
         self.floods.get_mut_untracked().add_batches(batches);
         self.reports.get_mut_untracked().set_waiting(waiting);
         self.reports.get_mut_untracked().queue_moves(moves);
+        self.gauges.get_mut_untracked().set_logs(gauge_logs);
         self.service = Arc::new(service);
         self.floods.revision = revisions.floods;
         self.reports.revision = revisions.reports;

@@ -15,8 +15,8 @@ use super::values::{moment, number};
 use crate::auth::{KeyDigest, Scope};
 use crate::model::{
     AlertLevel, AreaId, AreaRule, Attributes, BatchNumber, CardId, DisasterType, FloodState, GaugeSettings,
-    Geometry, InfrastructureKind, InfrastructureShape, ModerationAction, Position, ReportDigest, ReportKey,
-    ReportedAlert, Timestamp,
+    Geometry, InfrastructureKind, InfrastructureShape, ModerationAction, Mute, Position, ReportDigest,
+    ReportKey, ReportedAlert, Timestamp,
 };
 use crate::stores::wkb;
 
@@ -106,6 +106,7 @@ columns! {
     Scope as String: |column: String| column.parse(), |scope| scope.name();
     ReportedAlert as String: |column: String| serde_json::from_str(&column), |reported| reported;
     GaugeSettings as Option<String>: |column: Option<String>| column.map_or_else(|| Ok(GaugeSettings::default()), |json| serde_json::from_str(&json)), |settings| (!settings.is_empty()).then_some(settings);
+    Mute as String: |column: String| serde_json::from_str(&column), |mute| mute;
     AreaRule as String: |column: String| serde_json::from_str(&column), |rule| rule;
     KeyDigest as [u8; 32]: <[u8; 32]>::try_into, |digest| format!(r"\x{}", hex::encode(digest.as_bytes()));
     ReportDigest as [u8; 32]: <[u8; 32]>::try_into, |digest| format!(r"\x{digest}");

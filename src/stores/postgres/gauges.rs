@@ -2,37 +2,93 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use sqlx::FromRow;
+use sqlx::postgres::PgRow;
 
 use super::PostgresStore;
+use super::columns::get;
 use super::error::backend;
 use super::link::Link;
 use super::revision::{revision, split_next, versioned};
 use super::rows::recordset;
+use super::statement::Query;
 use super::values::{column, count, limit, moment};
 use crate::model::bodies::{GaugeReadings, SettingsUpdate};
-use crate::model::{Gauge, GaugeLayer, GaugeSettings, Observation, ObservedGauge};
+use crate::model::{
+    AlertLevel, Gauge, GaugeLayer, GaugeSettings, Mute, Observation, ObservedGauge, Quality, ReportedAlert,
+    Timestamp,
+};
+use crate::stores::gauges::{LEAST_RECENT, MOST_RECENT};
 use crate::stores::{GaugeQuery, GaugeStore, StoreError, Versioned};
 
+macro_rules! gauge {
+    () => {
+        "gaugeid, gaugenameid, instance_region_code, ST_AsBinary(location, 'NDR') AS location, settings::text AS settings,
+               mute::text AS mute"
+    };
+}
+
+/// The readings of a gauge in one row, oldest first, so that the gauge is read once.
+macro_rules! readings {
+    () => {
+        "array_agg(observed_at ORDER BY observed_at) AS times, array_agg(level ORDER BY observed_at) AS levels,
+               array_agg(alert ORDER BY observed_at) AS alerts, array_agg(label ORDER BY observed_at) AS labels,
+               array_agg(reported::text ORDER BY observed_at) AS reported"
+    };
+}
+
 /// Gauges with their readings in a window, and the time of the first later reading of any gauge.
-pub(super) const OBSERVED: &str = "
+pub(super) const OBSERVED: &str = concat!(
+    "
     SELECT now.revision, asked.*, (SELECT min(observed_at) FROM gauge_readings WHERE observed_at > $2) AS next
     FROM current_revisions now LEFT JOIN (
-        SELECT gaugeid, gaugenameid, instance_region_code, ST_AsBinary(location, 'NDR') AS location,
-               settings::text AS settings, observed_at, level, alert, label, reported::text AS reported
-        FROM gauge_readings JOIN gauges USING (gaugeid)
-        WHERE observed_at >= $1 AND observed_at <= $2
-          AND ($3::text IS NULL OR instance_region_code = $3) AND ($4::text IS NULL OR instance_region_code = $4)
+        SELECT ",
+    gauge!(),
+    ", times, levels, alerts, labels, reported
+        FROM (
+            SELECT gaugeid, ",
+    readings!(),
+    "
+            FROM gauge_readings WHERE observed_at >= $1 AND observed_at <= $2 GROUP BY gaugeid
+        ) readings JOIN gauges USING (gaugeid)
+        WHERE ($3::text IS NULL OR instance_region_code = $3) AND ($4::text IS NULL OR instance_region_code = $4)
     ) asked ON true
     WHERE now.resource = 'gauges'
-    ORDER BY gaugeid, observed_at";
+    ORDER BY gaugeid"
+);
 
-const ALL: &str = "
+/// All gauges with their readings since a time, but at least `$2` and at most `$3` of each.
+const RECENT: &str = concat!(
+    "
     SELECT now.revision, asked.* FROM current_revisions now LEFT JOIN (
-        SELECT gaugeid, gaugenameid, instance_region_code, ST_AsBinary(location, 'NDR') AS location,
-               settings::text AS settings FROM gauges
+        SELECT ",
+    gauge!(),
+    ", times, levels, alerts, labels, reported
+        FROM gauges CROSS JOIN LATERAL (
+            SELECT ",
+    readings!(),
+    "
+            FROM (
+                SELECT * FROM gauge_readings
+                WHERE gauge_readings.gaugeid = gauges.gaugeid AND observed_at >= least($1, coalesce((
+                    SELECT observed_at FROM gauge_readings
+                    WHERE gauge_readings.gaugeid = gauges.gaugeid ORDER BY observed_at DESC OFFSET $2 - 1 LIMIT 1
+                ), '-infinity'))
+                ORDER BY observed_at DESC LIMIT $3
+            ) recent
+        ) readings
     ) asked ON true
     WHERE now.resource = 'gauges'
-    ORDER BY gaugeid";
+    ORDER BY gaugeid"
+);
+
+const ALL: &str = concat!(
+    "
+    SELECT now.revision, asked.* FROM current_revisions now LEFT JOIN (SELECT ",
+    gauge!(),
+    " FROM gauges) asked ON true
+    WHERE now.resource = 'gauges'
+    ORDER BY gaugeid"
+);
 
 const COUNT: &str = "
     SELECT count(*) FROM (
@@ -75,12 +131,39 @@ const STORE: &str = "
 
 const SETTINGS: &str = "SELECT settings::text FROM gauges WHERE gaugeid = $1";
 
-#[derive(FromRow)]
-struct ObservedRow {
-    #[sqlx(flatten)]
-    gauge: Gauge,
-    #[sqlx(flatten)]
-    reading: Observation,
+/// Appends an entry to the log, and removes the oldest one of a full log.
+const MUTE: &str = "
+    UPDATE gauges SET mute = $2::jsonb, log = CASE
+        WHEN jsonb_array_length(log) >= $3 THEN log - 0
+        WHEN log IS NOT NULL THEN log
+        WHEN mute IS NOT NULL THEN jsonb_build_array(mute)
+        ELSE '[]'
+    END || $2::jsonb
+    WHERE gaugeid = $1 RETURNING true";
+
+const LOG: &str = "SELECT log::text, mute::text FROM gauges WHERE gaugeid = $1";
+
+struct ObservedRow(ObservedGauge);
+
+impl<'r> FromRow<'r, PgRow> for ObservedRow {
+    fn from_row(row: &'r PgRow) -> Result<Self, sqlx::Error> {
+        // The arrays are null for a gauge without readings.
+        let times: Vec<Timestamp> = get::<Option<_>>(row, "times")?.unwrap_or_default();
+        let levels: Vec<f64> = get::<Option<_>>(row, "levels")?.unwrap_or_default();
+        let alerts: Vec<AlertLevel> = get::<Option<_>>(row, "alerts")?.unwrap_or_default();
+        let labels: Vec<Box<str>> = get::<Option<_>>(row, "labels")?.unwrap_or_default();
+        let reported: Vec<Option<ReportedAlert>> = get::<Option<_>>(row, "reported")?.unwrap_or_default();
+        let columns = times.into_iter().zip(levels).zip(alerts).zip(labels).zip(reported);
+        let observations = columns.map(|((((observed_at, level), alert), label), reported)| Observation {
+            observed_at,
+            level,
+            alert,
+            label,
+            reported,
+            quality: Quality::default(),
+        });
+        Ok(Self(ObservedGauge::new(Arc::new(Gauge::from_row(row)?), observations.collect())))
+    }
 }
 
 impl PostgresStore {
@@ -143,25 +226,25 @@ impl GaugeStore for PostgresStore {
             .bind(query.selector.city.clone())
             .bind(query.selector.region.clone());
         let (rows, next) = split_next(self.connections.read(statement).await?);
-        let rows = versioned(rows, Ok)?;
-        let mut gauges: Vec<ObservedGauge> = Vec::new();
-        for ObservedRow { gauge, reading } in rows.value {
-            if gauges.last().is_none_or(|last| last.gauge.id != gauge.id) {
-                gauges.push(ObservedGauge { gauge: Arc::new(gauge), observations: Vec::new() });
-            }
-            if let Some(gauge) = gauges.last_mut() {
-                gauge.observations.push(reading);
-            }
-        }
-        let layer = GaugeLayer(gauges);
+        let rows = versioned(rows, |ObservedRow(gauge)| Ok(gauge))?;
+        let layer = GaugeLayer(rows.value);
         let validity = query.window.validity(now, layer.oldest(), next);
         Ok(Versioned::new(rows.revision, layer).within(validity))
     }
 
     async fn all_gauges(&self) -> Result<Versioned<GaugeLayer>, StoreError> {
         let rows = self.connections.read(sqlx::query_as(ALL)).await?;
-        let gauge = |gauge| Ok(ObservedGauge { gauge: Arc::new(gauge), observations: Vec::new() });
+        let gauge = |gauge| Ok(ObservedGauge::new(Arc::new(gauge), Vec::new()));
         Ok(versioned(rows, gauge)?.map(GaugeLayer))
+    }
+
+    async fn recent_readings(&self, since: Timestamp) -> Result<Versioned<GaugeLayer>, StoreError> {
+        let statement = sqlx::query_as(RECENT)
+            .bind(moment(since))
+            .bind(limit(LEAST_RECENT as u64))
+            .bind(limit(MOST_RECENT as u64));
+        let rows = self.connections.read(statement).await?;
+        Ok(versioned(rows, |ObservedRow(gauge)| Ok(gauge))?.map(GaugeLayer))
     }
 
     async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError> {
@@ -177,5 +260,25 @@ impl GaugeStore for PostgresStore {
 
     async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError> {
         self.connections.retry_locked(|| self.store(&readings)).await
+    }
+
+    async fn mute_gauge(&self, id: &str, entry: Mute) -> Result<(), StoreError> {
+        let query: Query<(bool,)> = sqlx::query_as(MUTE)
+            .bind(id.to_owned())
+            .bind(serde_json::to_string(&entry).map_err(backend)?)
+            .bind(limit(Mute::MOST as u64));
+        let muted = self.connections.write(query).await?;
+        muted.first().map(drop).ok_or_else(|| StoreError::no_gauge(id))
+    }
+
+    async fn gauge_log(&self, id: &str) -> Result<Vec<Mute>, StoreError> {
+        let query: Query<(Option<String>, Option<String>)> = sqlx::query_as(LOG).bind(id.to_owned());
+        let rows = self.connections.read(query).await?;
+        let (log, mute) = rows.into_iter().next().ok_or_else(|| StoreError::no_gauge(id))?;
+        // The log of an imported gauge is empty.
+        let json = log.or_else(|| mute.map(|mute| format!("[{mute}]"))).unwrap_or_else(|| "[]".to_owned());
+        let mut log: Vec<Mute> = serde_json::from_str(&json).map_err(backend)?;
+        log.reverse();
+        Ok(log)
     }
 }

@@ -92,7 +92,7 @@ rows! {
         tags: Tags { instance_region_code, local_area_id, district_id: (no_district), city: (no_city) },
         shape,
     }
-    Gauge { id: gaugeid, name: gaugenameid, region_code: instance_region_code, location, settings }
+    Gauge { id: gaugeid, name: gaugenameid, region_code: instance_region_code, location, settings, mute }
     Observation { observed_at, level, alert, label, reported, quality: (not_stored) }
     FloodChange {
         area: area_id,

@@ -64,6 +64,17 @@ def each_area_once(changes):
     return once
 
 
+def in_order(body):
+    """The same with thresholds that descend and a range that ascends, of numbers that differ."""
+    thresholds, ends = body.get("thresholds"), body.get("range")
+    if isinstance(thresholds, dict) and all(isinstance(level, (int, float)) for level in thresholds.values()):
+        names = [name for name in ("critical", "alert", "watch") if name in thresholds]
+        body = {**body, "thresholds": {**thresholds, **{name: 300 - 100 * place for place, name in enumerate(names)}}}
+    if isinstance(ends, list) and len(ends) == 2 and all(isinstance(end, (int, float)) for end in ends):
+        body = {**body, "range": [-50, 1200]}
+    return body
+
+
 def somewhere(value):
     """The same without the place 0, 0, which devices send that do not know where they are."""
     if isinstance(value, dict):
@@ -79,6 +90,7 @@ def somewhere(value):
 def before_call(context, case, **kwargs):
     if isinstance(case.body, dict):
         case.body = somewhere(of_the_past(within_years(case.body)))
+        case.body = in_order(case.body)
         if isinstance(case.body.get("changes"), list):
             case.body["changes"] = each_area_once(case.body["changes"])
     if case.query:

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{FreshStore, open};
 use crate::fixture::{place, reading};
 use siaga::model::bodies::{GaugeReadings, SettingsUpdate, Update};
-use siaga::model::{AlertLevel, AreaSelector, GaugeSettings, ReportedAlert, Thresholds};
+use siaga::model::{Actor, AlertLevel, AreaSelector, GaugeSettings, Mute, ReportedAlert, Thresholds};
 use siaga::stores::{GaugeQuery, Resource, Store, StoreError, Window};
 
 fn last(hours: u64) -> GaugeQuery {
@@ -84,6 +84,61 @@ pub async fn every_gauge_is_listed_without_readings(fresh: &dyn FreshStore) {
     let (later, listed) = all().await;
     assert_eq!(listed[0], ("TMA00000".to_owned(), "renamed".to_owned()));
     assert!(later > revision);
+}
+
+pub async fn recent_readings_are_those_since_a_time_and_at_least_21(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let all: Vec<_> = (1..=30).map(|minutes| (minutes, minutes as f64)).collect();
+    store.store_gauge(sent("TMA00003", 1.0, &all)).await.unwrap();
+    let recent = async |minutes| {
+        let since = crate::fixture::now().saturating_sub(Duration::from_mins(minutes));
+        let read = store.recent_readings(since).await.unwrap();
+        let ids: Vec<_> = read.value.0.iter().map(|gauge| gauge.gauge.id.clone()).collect();
+        assert_eq!(ids, ["TMA00001", "TMA00002", "TMA00003"]);
+        let levels = |gauge: &siaga::model::ObservedGauge| -> Vec<_> {
+            gauge.observations.iter().map(|reading| reading.level).collect()
+        };
+        (read.revision, levels(&read.value.0[0]), levels(&read.value.0[2]))
+    };
+    let newest_first = |count: u32| (1..=count).rev().map(f64::from).collect::<Vec<_>>();
+    let (revision, few, many) = recent(10).await;
+    assert_eq!(few, [20.0, 30.0, 40.5], "older ones of a gauge with few");
+    assert_eq!(many, newest_first(21));
+    assert_eq!(recent(25).await.2, newest_first(25));
+    assert_eq!(recent(400).await.2, [&[100.0][..], &newest_first(30)].concat());
+    clock.set(crate::fixture::now().saturating_add(Duration::from_hours(24 * 400)));
+    assert_eq!(recent(25).await, (revision, few, newest_first(25)), "time changes nothing");
+}
+
+pub async fn a_muted_gauge_stays_muted_over_readings_and_its_log_is_newest_first(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let now = crate::fixture::now();
+    let by = Actor { subject: "bpbd".to_owned(), username: Some("desk 2".to_owned()) };
+    let until = Some(now.saturating_add(Duration::from_hours(1)));
+    let muted = Mute { at: now, until, reason: "under repair".into(), by: by.clone() };
+    let ended = Mute { at: now.saturating_add(Duration::from_mins(1)), until: None, reason: "".into(), by };
+    let newest = async || {
+        let gauges = store.gauges(&last(1)).await.unwrap();
+        let all = store.all_gauges().await.unwrap().value.0;
+        let mute = gauges.value.0[0].gauge.mute.clone();
+        assert_eq!(all[0].gauge.mute, mute);
+        (gauges.revision, mute)
+    };
+    let (before, none) = newest().await;
+    assert_eq!(none, None);
+    assert_eq!(store.gauge_log("TMA00001").await.unwrap(), []);
+    store.mute_gauge("TMA00001", muted.clone()).await.unwrap();
+    store.store_gauge(sent("TMA00001", 0.0, &[(5, 41.0)])).await.unwrap();
+    let (after, mute) = newest().await;
+    assert_eq!(mute.as_ref(), Some(&muted));
+    assert!(before < after, "responses change");
+    store.mute_gauge("TMA00001", ended.clone()).await.unwrap();
+    assert_eq!(newest().await.1.as_ref(), Some(&ended));
+    assert_eq!(store.gauge_log("TMA00001").await.unwrap(), [ended, muted.clone()]);
+    assert_eq!(store.gauge_log("TMA00002").await.unwrap(), []);
+    for missing in [store.mute_gauge("X", muted).await, store.gauge_log("X").await.map(drop)] {
+        assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
+    }
 }
 
 pub async fn counting_readings_matches_the_list_up_to_a_limit(fresh: &dyn FreshStore) {

@@ -14,8 +14,8 @@ use super::super::error::FileError;
 use crate::auth::{KeyDigest, Scope};
 use crate::model::{
     AlertLevel, AreaId, AreaRule, Attributes, BatchNumber, CardId, DisasterType, FloodState, GaugeSettings,
-    Geometry, InfrastructureKind, InfrastructureShape, ModerationAction, PhotoPlace, Position, ReportDigest,
-    ReportKey, ReportedAlert, RequestKey, SenderHash, Timestamp,
+    Geometry, InfrastructureKind, InfrastructureShape, ModerationAction, Mute, PhotoPlace, Position,
+    ReportDigest, ReportKey, ReportedAlert, RequestKey, SenderHash, Timestamp,
 };
 use crate::stores::wkb;
 
@@ -147,7 +147,7 @@ macro_rules! json_columns {
     };
 }
 
-json_columns!(AreaRule, ReportedAlert);
+json_columns!(AreaRule, Mute, ReportedAlert);
 
 impl Column for GaugeSettings {
     fn put(&self, row: &mut SqliteArguments) -> Added {

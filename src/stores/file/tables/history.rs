@@ -8,7 +8,7 @@ use sqlx::SqliteConnection;
 use super::super::error::FileError;
 use super::column::Column;
 use super::table::{Table, table};
-use crate::model::{Actor, FloodBatch, FloodChange, Gauge, Observation, ObservedGauge};
+use crate::model::{Actor, FloodBatch, FloodChange, Gauge, Mute, Observation, ObservedGauge};
 
 pub(super) const FLOOD_STATES: Table<FloodChange> = table!(
     "flood_states",
@@ -33,7 +33,7 @@ pub(in super::super) const FLOOD_BATCHES: Table<FloodBatch> = table!(
 
 pub(super) const GAUGES: Table<Gauge> = table!(
     "gauges", update gaugeid, "",
-    Gauge { id: gaugeid, name: gaugenameid, region_code: instance_region_code, location: geom, settings }
+    Gauge { id: gaugeid, name: gaugenameid, region_code: instance_region_code, location: geom, settings, mute }
 );
 
 pub(super) const READINGS: Table<(Box<str>, Observation)> = table!(
@@ -42,6 +42,26 @@ pub(super) const READINGS: Table<(Box<str>, Observation)> = table!(
     "ORDER BY gaugeid, observed_at",
     (gaugeid, Observation { observed_at, level, alert, label, reported, quality: (not_stored) })
 );
+
+pub(super) async fn put_gauge_log(
+    to: &mut SqliteConnection,
+    gauge: &str,
+    log: &[Mute],
+) -> Result<(), FileError> {
+    let json = serde_json::to_string(log).map_err(FileError::row("gauges"))?;
+    let update = sqlx::query("UPDATE gauges SET log = ? WHERE gaugeid = ?").bind(json).bind(gauge);
+    update.execute(to).await?;
+    Ok(())
+}
+
+pub(in super::super) async fn gauge_logs(
+    from: &mut SqliteConnection,
+) -> Result<Vec<(String, Vec<Mute>)>, FileError> {
+    let select = sqlx::query_as("SELECT gaugeid, log FROM gauges WHERE log IS NOT NULL");
+    let rows: Vec<(String, String)> = select.fetch_all(from).await?;
+    let log = |(gauge, json): (String, String)| Ok((gauge, serde_json::from_str(&json)?));
+    rows.into_iter().map(log).collect::<Result<_, serde_json::Error>>().map_err(FileError::row("gauges"))
+}
 
 /// Returns the log of flood states, oldest first.
 pub(in super::super) async fn flood_log(from: &mut SqliteConnection) -> Result<Vec<FloodChange>, FileError> {
@@ -54,7 +74,7 @@ pub(in super::super) async fn flood_log(from: &mut SqliteConnection) -> Result<V
 pub(in super::super) async fn gauges(from: &mut SqliteConnection) -> Result<Vec<ObservedGauge>, FileError> {
     let gauges = GAUGES.all(&mut *from).await?.into_iter().map(|gauge| {
         let id: Box<str> = gauge.id.as_str().into();
-        (id, ObservedGauge { gauge: Arc::new(gauge), observations: Vec::new() })
+        (id, ObservedGauge::new(Arc::new(gauge), Vec::new()))
     });
     let mut gauges: BTreeMap<_, _> = gauges.collect();
     for (gauge, reading) in READINGS.all(from).await? {

@@ -10,7 +10,7 @@ use crate::stores::OpenError;
 
 const GAUGES: &str = "
     SELECT gaugeid, gaugenameid, instance_region_code, ST_AsBinary(location, 'NDR') AS location,
-           settings::text AS settings
+           settings::text AS settings, mute::text AS mute
     FROM gauges ORDER BY gaugeid";
 const READINGS: &str = "
     SELECT gaugeid, observed_at, level, alert, label, reported::text AS reported FROM gauge_readings ORDER BY gaugeid, observed_at";

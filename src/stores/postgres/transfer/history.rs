@@ -13,7 +13,7 @@ use crate::stores::import::{GaugeReading, HistoryTarget, RecordStore, RowVisitor
 
 const GAUGES_OF: &str = "
     SELECT gaugeid, gaugenameid, instance_region_code, ST_AsBinary(location, 'NDR') AS location,
-           settings::text AS settings
+           settings::text AS settings, mute::text AS mute
     FROM gauges WHERE gaugeid = ANY ($1)";
 const GAUGE_IDS: &str = "SELECT gaugeid FROM gauges";
 const READINGS_OF: &str = "
