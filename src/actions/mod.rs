@@ -5,7 +5,7 @@ mod gauge_mute;
 mod report_visibility;
 
 pub(crate) use self::flood_batches::{area_members, change_batch, object_members, undo_batch};
-pub(crate) use self::gauge_mute::mute_gauge;
+pub(crate) use self::gauge_mute::{may_mute, mute_gauge};
 pub(crate) use self::report_visibility::set_report_visibility;
 use crate::auth::{Credential, Scope};
 use crate::model::{Actor, AreaLimit};

@@ -349,6 +349,12 @@ impl Config {
         if let Some((key, must)) = config.gauges.fault() {
             return Err(ConfigError::new(&format!("siaga.gauges.{key}"), must));
         }
+        if !config.gauges.keep.is_zero() && config.gauges.keep < config.attention.window {
+            return Err(ConfigError::new(
+                "siaga.gauges.keep",
+                "must not be shorter than siaga.attention.window",
+            ));
+        }
         config.webhooks.check()?;
         config.images.check()?;
         config.cache.check()?;

@@ -77,6 +77,8 @@ pub(crate) enum EventKind {
     Attention,
     /// A data source stopped reporting, or reports again.
     Source,
+    /// Gauges fell silent, or are heard again.
+    Gauge,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,6 +136,7 @@ impl EventKind {
             Self::Alert => "alert",
             Self::Attention => "attention",
             Self::Source => "source",
+            Self::Gauge => "gauge",
         }
     }
 }
@@ -296,8 +299,8 @@ impl WebhookSettings {
                 "only states and alerts have a flood state: remove it, or set event = \"state\" or \"alert\"",
             );
         }
-        if self.event == EventKind::Source && !city.is_empty() {
-            return invalid("filter.city", "a source has no place: remove it");
+        if matches!(self.event, EventKind::Source | EventKind::Gauge) && !city.is_empty() {
+            return invalid("filter.city", "sources and gauges are in no city: remove it");
         }
         for (part, set) in [("personal", self.personal), ("training", self.training)] {
             if set && !is_for_reports {
@@ -352,7 +355,7 @@ mod tests {
     #[test]
     fn errors_have_the_key_of_a_webhook_but_no_secrets() {
         for (key, value, expected) in [
-            ("event", "\"flood\"", "must be one of [report, state, alert, attention, source]"),
+            ("event", "\"flood\"", "must be one of [report, state, alert, attention, source, gauge]"),
             ("url", "\"http://bot.example/\"", "must begin with https://"),
             ("url", "\"https://{{ network }}.example/\"", "a template may only be in its path and query"),
             ("url", "\"https://user:secret@bot.example/\"", "must have no user"),

@@ -1,8 +1,11 @@
 //! The quality of readings, in the terms of QARTOD (U.S. IOOS, Manual for Real-Time Quality Control of Water Level Data).
 
+use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{GaugeSettings, Observation, duration};
 
@@ -73,23 +76,46 @@ pub(crate) struct GaugeRules {
     /// The expected time between two readings of a gauge without `every`, until six of its readings show it. **Default: `20m`**
     #[serde(with = "duration")]
     pub(crate) every: Duration,
+    /// Age after which readings are erased; `0` keeps all. **Default: `0`**
+    #[serde(with = "duration")]
+    pub(crate) keep: Duration,
     /// Numbers that senders use for "no value". **Default: −888, −999, −9999, −99999, −999999, 9999, 99999**
     pub(crate) sentinels: Vec<f64>,
     /// The largest change of a level in centimetres per minute. **Default: none, changes are not tested**
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "number_or_text")]
     pub(crate) spike: Option<f64>,
     /// How many hours a level may stay exactly the same. **Default: none, this is not tested**
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "number_or_text")]
     pub(crate) flat: Option<u32>,
+}
+
+/// Reads a number, which the environment gives as text.
+fn number_or_text<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + FromStr<Err: fmt::Display>,
+{
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either<T> {
+        Number(T),
+        Text(String),
+    }
+
+    match Either::deserialize(deserializer)? {
+        Either::Number(number) => Ok(Some(number)),
+        Either::Text(text) => text.parse().map(Some).map_err(D::Error::custom),
+    }
 }
 
 impl Default for GaugeRules {
     fn default() -> Self {
         let sentinels = vec![-888.0, -999.0, -9_999.0, -99_999.0, -999_999.0, 9_999.0, 99_999.0];
-        Self { every: Duration::from_mins(20), sentinels, spike: None, flat: None }
+        Self { every: Duration::from_mins(20), keep: Duration::ZERO, sentinels, spike: None, flat: None }
     }
 }
 
+const LEAST_KEPT: Duration = Duration::from_hours(32 * 24);
 /// A jump fails only if the level comes back within this many readings.
 const RETURN: usize = 3;
 /// How long before a reading its neighbours can lie, apart from a flat run.
@@ -100,6 +126,12 @@ impl GaugeRules {
     pub(crate) fn fault(&self) -> Option<(&'static str, &'static str)> {
         if !(Duration::from_mins(1)..=Duration::from_hours(24)).contains(&self.every) {
             return Some(("every", "must be from 1m to 24h"));
+        }
+        if !self.keep.is_zero() && self.keep < LEAST_KEPT {
+            return Some((
+                "keep",
+                "must be at least 32d, so that the archive has each month, or 0 to keep all readings",
+            ));
         }
         if self.spike.is_some_and(|spike| !(spike.is_finite() && spike > 0.0)) {
             return Some(("spike", "must be a number of centimetres per minute above 0"));

@@ -80,6 +80,7 @@ const FILES: [(&str, &[&str]); 10] = [
             include_str!("desk/rows.js"),
             include_str!("desk/places.js"),
             include_str!("desk/orders.js"),
+            include_str!("desk/gauges.js"),
             include_str!("desk/night.js"),
             include_str!("desk/chart.js"),
             include_str!("desk/desk.js"),

@@ -13,12 +13,12 @@ use serde_json::json;
 use crate::changes::Follower;
 use crate::http::error::Problem;
 use crate::http::fairings::Draining;
-use crate::model::{Clock, DataState, SourceStatus};
+use crate::model::{Clock, CoveredData, DataState, SourceStatus};
 use crate::photos::CardImages;
 use crate::rendering::ApiResponse;
 use crate::runtime::throttle::recent;
 use crate::sources::Sources;
-use crate::stores::{Check, Store};
+use crate::stores::{Check, GaugeStatuses, GaugeSummary, Store};
 use crate::webhooks::WebhookStatuses;
 
 /// How long results are reused, so that any number of probes costs one check.
@@ -103,12 +103,13 @@ pub(super) async fn readiness(
 }
 
 /// Responds with 503 while a source is silent or the data may be stale, else with 200. Also lists webhooks that are disabled or
-/// over an hour behind. If the newest flood change is over 10 s ahead of the clock, the response contains the difference.
+/// over an hour behind, and gauges that are silent; 503 if all are and a source covers them. If the newest flood change is over 10 s ahead of the clock, the response contains the difference.
 #[get("/health/data")]
-pub(super) fn data_health(
+pub(super) async fn data_health(
     sources: &State<Sources>,
     follower: &State<Follower>,
     webhooks: &State<WebhookStatuses>,
+    gauges: &State<Arc<GaugeStatuses>>,
     clock: &State<Arc<dyn Clock>>,
 ) -> Result<(Status, ApiResponse), Problem> {
     let sources = sources.reports();
@@ -117,9 +118,13 @@ pub(super) fn data_health(
     for source in &sources {
         worst.add(source.last_heard, source.status);
     }
+    // Null while the store cannot be read.
+    let gauges = gauges.get().await.ok().map(|gauges| GaugeSummary::new(&gauges));
+    let gauges_covered = sources.iter().any(|source| source.covers.contains(&CoveredData::Gauges));
+    let no_gauge_is_heard = gauges_covered && gauges.as_ref().is_some_and(GaugeSummary::is_silent);
     let stale_since = follower.stale_since();
     let is_silent = worst.status == Some(SourceStatus::Silent);
-    let is_missing = is_silent || stale_since.is_some();
+    let is_missing = is_silent || no_gauge_is_heard || stale_since.is_some();
     let status = if is_missing { Status::ServiceUnavailable } else { Status::Ok };
     let response = ApiResponse::bare(&json!({
         "statusCode": status.code,
@@ -127,6 +132,7 @@ pub(super) fn data_health(
             "status": worst.name(),
             "sources": sources,
             "stale_since": stale_since,
+            "gauges": gauges,
             "calls": webhooks,
             "seconds_ahead": follower.clock_skew().map(|by| by.as_secs()),
         },

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use rocket::{State, get, put};
 use serde_json::json;
 
@@ -7,8 +9,9 @@ use crate::guards::{Authenticated, Caller, PathParam, SourceName};
 use crate::http::error::Problem;
 use crate::openapi::Described;
 use crate::rendering::ApiResponse;
-use crate::schema::{array, object, or_null, reference, utc_date_time};
+use crate::schema::{annotate, array, object, or_null, reference, text, utc_date_time};
 use crate::sources::Sources;
+use crate::stores::{GaugeStatuses, GaugeSummary};
 
 pub(super) fn routes() -> Vec<Described> {
     vec![
@@ -17,6 +20,13 @@ pub(super) fn routes() -> Vec<Described> {
             .response(object(json!({
                 "statusCode": { "const": 200 },
                 "result": array(reference("DataSource")),
+                "gauges": or_null(object(json!({
+                    "total": { "type": "integer", "minimum": 0, "description": "How many gauges there are." },
+                    "silent": annotate(array(text("Its `gaugeid`.")), json!({
+                        "maxItems": 100, "description": "The first 100 that are silent.",
+                    })),
+                    "never": { "type": "integer", "minimum": 0, "description": "How many have no usable reading." },
+                }))),
                 "stale_since": or_null(utc_date_time(
                     "While the server cannot read from its store: the time until which its data is known to be current. Otherwise null.",
                 )),
@@ -28,14 +38,16 @@ pub(super) fn routes() -> Vec<Described> {
 }
 
 #[get("/sources")]
-pub(super) fn list_sources(
+pub(super) async fn list_sources(
     _caller: Caller,
     sources: &State<Sources>,
+    gauges: &State<Arc<GaugeStatuses>>,
     follower: &State<Follower>,
 ) -> Result<ApiResponse, Problem> {
     ApiResponse::bare(&json!({
         "statusCode": 200,
         "result": sources.reports(),
+        "gauges": gauges.get().await.ok().map(|gauges| GaugeSummary::new(&gauges)),
         "stale_since": follower.stale_since(),
     }))
 }

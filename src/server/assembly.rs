@@ -33,7 +33,7 @@ use crate::rendering::{LayerCache, Permits, Renderer, ResponseKey};
 use crate::routes::{self, OpenApiDocument, Readiness};
 use crate::runtime::run_in_background;
 use crate::sources::{ActivityRecorder, Sources};
-use crate::stores::{JudgedGauges, MeasuredStore, OpenedStore, RefusalOfLimits, Store};
+use crate::stores::{GaugeStatuses, JudgedGauges, MeasuredStore, OpenedStore, RefusalOfLimits, Store};
 use crate::tasks::{DataWatch, ReportRetention, SourceWatch, StoredKeys, prepare_outlines};
 use crate::telemetry::{Metrics, RepeatSuppressor};
 use crate::webhooks::{Dispatcher, http_client};
@@ -69,8 +69,10 @@ impl Builder {
         let sources = Sources::new(config.sources.clone(), Arc::clone(&self.clock));
         let source_watch = SourceWatch::new(Arc::clone(&store), sources.clone(), &metrics);
         source_watch.refresh().await;
+        let gauges = Arc::new(GaugeStatuses::new(Arc::clone(&store), Arc::clone(&self.clock)));
         let watch = config.metrics.enabled.then(|| {
-            Arc::new(DataWatch::new(Arc::clone(&store), metrics.clone(), Arc::clone(&self.clock))) as _
+            let clock = Arc::clone(&self.clock);
+            Arc::new(DataWatch::new(Arc::clone(&store), Arc::clone(&gauges), metrics.clone(), clock)) as _
         });
         let spec = Interface { config: &config, formats: &formats };
         let description = OpenApiDocument::new(document(&spec, &interface));
@@ -106,6 +108,7 @@ impl Builder {
             .manage(authenticator)
             .manage(quotas)
             .manage(sources)
+            .manage(Arc::clone(&gauges))
             .manage(StreamLimiter::new(config.streams, &metrics))
             .manage(metrics)
             .manage(draining.clone())

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{
     EntryQuery, FloodQuery, GaugeQuery, ReportQuery, Resource, Revision, Store, StoreError, WaitingQuery,
-    Window,
+    Window, from_shared,
 };
 use crate::model::{
     AreaSelector, Attention, AttentionInput, AttentionRules, Clock, CurrentState, DisasterType, FloodState,
@@ -152,15 +152,5 @@ impl AttentionList {
         });
         let list = computation.await.map_err(|error| StoreError::Backend { source: error.into() })?;
         Ok((key, list))
-    }
-}
-
-/// Wraps the error of a shared computation in an error for one caller.
-fn from_shared(error: Arc<StoreError>) -> StoreError {
-    match *error {
-        StoreError::Unavailable { retry_after, .. } => {
-            StoreError::Unavailable { retry_after, source: error.into() }
-        }
-        _ => StoreError::Backend { source: error.into() },
     }
 }

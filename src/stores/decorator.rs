@@ -191,6 +191,7 @@ decorator! {
         async fn count_readings(query: &GaugeQuery, most: u64) -> StoreResult<u64>;
         async fn recent_readings(since: Timestamp) -> StoreResult<Versioned<GaugeLayer>>;
         async fn store_gauge(readings: GaugeReadings) -> StoreResult<usize>;
+        async fn erase_readings(before: Timestamp) -> StoreResult<()>;
         async fn mute_gauge(id: &str, entry: Mute) -> StoreResult<()>;
         async fn gauge_log(id: &str) -> StoreResult<Vec<Mute>>;
     }

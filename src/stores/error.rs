@@ -1,4 +1,5 @@
 use std::error::Error;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::model::bodies::MissingAlert;
@@ -104,5 +105,15 @@ impl StoreError {
     #[must_use]
     pub(crate) fn card_used(card: &CardId) -> Self {
         Self::Conflict { what: format!("card {card} has received its report already") }
+    }
+}
+
+/// Wraps the error of a shared computation in an error for one caller.
+pub(super) fn from_shared(error: Arc<StoreError>) -> StoreError {
+    match *error {
+        StoreError::Unavailable { retry_after, .. } => {
+            StoreError::Unavailable { retry_after, source: error.into() }
+        }
+        _ => StoreError::Backend { source: error.into() },
     }
 }

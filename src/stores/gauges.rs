@@ -74,6 +74,11 @@ pub trait GaugeStore {
     /// A new or moved gauge belongs to the province in which it lies. Any other gauge keeps its province.
     async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError>;
 
+    /// Erases all readings before a time. **Default: erases nothing**
+    async fn erase_readings(&self, _before: Timestamp) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Appends an entry to the log of a gauge. It applies from then on, and stays over later readings and imports.
     ///
     /// # Errors

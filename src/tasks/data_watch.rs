@@ -7,9 +7,11 @@ use rocket::tokio::time;
 use rocket::{Orbit, Rocket};
 
 use crate::model::alerts::MessageType;
-use crate::model::{Clock, Timestamp};
+use crate::model::{Clock, GaugeStatus, Timestamp};
 use crate::runtime::run_in_background;
-use crate::stores::{AlertQuery, FloodQuery, Overview, Resource, Store, StoreError, Versioned};
+use crate::stores::{
+    AlertQuery, FloodQuery, GaugeStatuses, Overview, Resource, Store, StoreError, Versioned,
+};
 use crate::telemetry::Metrics;
 
 const INTERVAL: Duration = Duration::from_secs(5);
@@ -22,6 +24,7 @@ pub(crate) struct DataWatch(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     store: Arc<dyn Store>,
+    gauges: Arc<GaugeStatuses>,
     metrics: Metrics,
     clock: Arc<dyn Clock>,
     overview: Arc<Mutex<Option<Overview>>>,
@@ -32,7 +35,12 @@ struct Inner {
 impl DataWatch {
     /// Registers the ages of data as metrics. Each request for metrics computes them.
     #[must_use]
-    pub(crate) fn new(store: Arc<dyn Store>, metrics: Metrics, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        gauges: Arc<GaugeStatuses>,
+        metrics: Metrics,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         let overview = Arc::new(Mutex::new(None));
         let unconfirmed = Arc::new(Mutex::new(None));
         let (newest, oldest, metrics_clock) =
@@ -55,7 +63,7 @@ impl DataWatch {
                 }
             }
         });
-        Self(Arc::new(Inner { store, metrics, clock, overview, unconfirmed }))
+        Self(Arc::new(Inner { store, gauges, metrics, clock, overview, unconfirmed }))
     }
 }
 
@@ -72,6 +80,12 @@ impl Inner {
             if let Ok(Some(overview)) = self.store.overview().await {
                 self.metrics.flooded_areas(overview.flooded_areas);
                 *self.overview.lock().unwrap_or_else(PoisonError::into_inner) = Some(overview);
+            }
+            if let Ok(gauges) = self.gauges.get().await {
+                for status in GaugeStatus::ALL {
+                    let count = gauges.iter().filter(|gauge| gauge.status == status).count();
+                    self.metrics.gauges(status.name(), count as u64);
+                }
             }
             if let Ok(waiting) = self.store.uploads_waiting().await {
                 self.metrics.uploads_waiting(waiting);

@@ -13,6 +13,7 @@ use crate::runtime::run_in_background;
 use crate::stores::{Resource, Store, StoreError};
 
 const INTERVAL: Duration = Duration::from_mins(1);
+const READINGS_INTERVAL: Duration = Duration::from_hours(1);
 /// The maximum number of reports or cards that one change erases. Small, so that other changes do not wait long.
 const BATCH: u32 = 100;
 /// Each search for cards starts this long before the end of the previous one, because a clock may have stepped back.
@@ -21,16 +22,17 @@ const OVERLAP: Duration = Duration::from_hours(1);
 /// How long the senders of reports that wait for review are kept.
 const KEEP_SENDERS: Duration = Duration::from_hours(24);
 
-/// Erases reports older than `reports.keep`, unused cards older than `cards.keep`, and the senders of reports that have waited
+/// Erases reports older than `reports.keep`, unused cards older than `cards.keep`, readings older than `gauges.keep`, and the senders of reports that have waited
 /// a day for review.
 #[derive(Clone, Debug)]
 pub(crate) struct ReportRetention {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     withdrawn: WithdrawnRevision,
-    /// How long reports and unused cards are kept. Zero keeps them forever.
+    /// How long reports, unused cards and readings are kept. Zero keeps them forever.
     keep_reports: Duration,
     keep_cards: Duration,
+    keep_readings: Duration,
 }
 
 impl ReportRetention {
@@ -48,6 +50,7 @@ impl ReportRetention {
             withdrawn: withdrawn.clone(),
             keep_reports: config.reports.keep,
             keep_cards: config.cards.keep,
+            keep_readings: config.gauges.keep,
         }
     }
 
@@ -90,6 +93,20 @@ impl ReportRetention {
                 }
             }
             time::sleep(INTERVAL).await;
+        }
+    }
+
+    /// Erases old readings every hour. Ends at once if readings are kept for ever.
+    async fn run_readings(&self) {
+        while !self.keep_readings.is_zero() {
+            let before = self.clock.now().saturating_sub(self.keep_readings);
+            if let Err(error) = self.store.erase_readings(before).await {
+                tracing::warn!(
+                    error = &error as &dyn Error,
+                    "cannot erase old readings; retrying in an hour"
+                );
+            }
+            time::sleep(READINGS_INTERVAL).await;
         }
     }
 
@@ -137,7 +154,12 @@ impl Fairing for ReportRetention {
     async fn on_liftoff(&self, rocket: &Rocket<Orbit>) {
         let retention = self.clone();
         run_in_background(rocket, async move {
-            join!(retention.run_reports(), retention.run_cards(), retention.run_senders());
+            join!(
+                retention.run_reports(),
+                retention.run_cards(),
+                retention.run_readings(),
+                retention.run_senders()
+            );
         });
     }
 }

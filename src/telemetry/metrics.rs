@@ -181,6 +181,10 @@ impl Metrics {
         self.all().alerts.get_or_create(&[("type", message_type)]).set(gauge(alerts));
     }
 
+    pub(crate) fn gauges(&self, status: &'static str, gauges: u64) {
+        self.all().gauges.get_or_create(&[("status", status)]).set(gauge(gauges));
+    }
+
     /// Sets the longest time since the state of an active alert was confirmed.
     pub(crate) fn alert_unconfirmed(&self, age: Duration) {
         self.all().alert_unconfirmed.get_or_create(&[]).set(age.as_secs_f64());

@@ -99,7 +99,9 @@ impl Checkpoint {
             EventKind::State => {
                 (self.changes, self.marks) = (Some(Watermark { at: millis(at), areas: Vec::new() }), None);
             }
-            EventKind::Alert | EventKind::Attention | EventKind::Source => self.marks = Some(BTreeMap::new()),
+            EventKind::Alert | EventKind::Attention | EventKind::Source | EventKind::Gauge => {
+                self.marks = Some(BTreeMap::new());
+            }
         }
     }
 

@@ -19,7 +19,7 @@ use crate::config::{Config, ConfigError, WebhookSettings};
 use crate::model::{Clock, Timestamp};
 use crate::runtime::run_in_background;
 use crate::sources::Sources;
-use crate::stores::{AttentionList, Store};
+use crate::stores::{AttentionList, GaugeStatuses, Store};
 use crate::telemetry::Metrics;
 
 /// Interval of renewing the lease, or of checking whether it is free.
@@ -69,6 +69,7 @@ impl Dispatcher {
                 config.attention,
                 config.gauges.every,
             )),
+            gauges: Arc::new(GaugeStatuses::new(Arc::clone(store), Arc::clone(clock))),
             issuer: Arc::new(config.issuer()),
             photos: config.photos_url().into(),
         };

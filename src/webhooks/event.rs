@@ -5,11 +5,12 @@ use serde_json::{Map, Value, json};
 
 use crate::config::{EventKind, WebhookSettings};
 use crate::model::{
-    Card, CardHolder, CoveredData, LayerKind, MapLayer as _, Reason, Report, ReportKey, ReportLayer,
-    SourceStatus, Timestamp,
+    Card, CardHolder, CoveredData, GaugeStatus, LayerKind, MapLayer as _, Reason, Report, ReportKey,
+    ReportLayer, SourceStatus, Timestamp,
 };
 use crate::schema::resources::{Sample, sample};
 use crate::sources::SourceReport;
+use crate::stores::GaugeReport;
 
 pub(super) type Values = Map<String, Value>;
 
@@ -31,7 +32,7 @@ pub(super) enum Ack {
     Entries(Vec<(String, Option<String>)>),
 }
 
-/// A list entry: the newest change of an area, an alert, an area that needs attention, or a source. Keys are unique in the list.
+/// A list entry: the newest change of an area, an alert, an area that needs attention, a source, or a gauge. Keys are unique in the list.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) key: String,
@@ -59,6 +60,21 @@ impl Entry {
             at: since,
             values: object(source),
             id: (last_heard, 0, is_silent.into()),
+        }
+    }
+
+    /// Creates the entry of a gauge. `since` as for a source.
+    pub(super) fn gauge(gauge: &GaugeReport, since: Timestamp) -> Self {
+        let is_silent = gauge.status == GaugeStatus::Silent;
+        let last_heard = gauge.last_heard.unwrap_or(Timestamp::EPOCH);
+        let digest = blake3::hash(gauge.gaugeid.as_bytes());
+        let number = digest.as_bytes()[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        Self {
+            key: gauge.gaugeid.clone(),
+            mark: is_silent.then(String::new),
+            at: since,
+            values: object(gauge),
+            id: (last_heard, number, is_silent.into()),
         }
     }
 
@@ -110,7 +126,9 @@ impl Event {
         let layer = match kind {
             EventKind::Report => LayerKind::Reports,
             EventKind::Alert => LayerKind::Alerts,
-            EventKind::State | EventKind::Attention | EventKind::Source => LayerKind::Floods,
+            EventKind::State | EventKind::Attention | EventKind::Source | EventKind::Gauge => {
+                LayerKind::Floods
+            }
         };
         let layer = sample(layer, hostile, now);
         let mut features = layer.features().map(|feature| object(&feature.properties));
@@ -145,6 +163,7 @@ impl Event {
                     status: SourceStatus::Silent,
                 })
             }
+            EventKind::Gauge => list_values(kind, [object(&sample_gauge(now))].into_iter()),
         };
         let id = identifier(webhook, kind, [(now, 0, 0)]);
         Self { id, kind, at: now, values, ack: Ack::Entries(Vec::new()) }
@@ -180,8 +199,24 @@ fn report_values(mut values: Values, [lng, lat]: [f64; 2], holder: Option<&CardH
     values
 }
 
+fn sample_gauge(now: Timestamp) -> GaugeReport {
+    GaugeReport {
+        gaugeid: "TMA00001".to_owned(),
+        gaugenameid: "Bendung Katulampa".to_owned(),
+        status: GaugeStatus::Silent,
+        last_heard: Some(now.saturating_sub(Duration::from_hours(1))),
+        silent_since: Some(now),
+        lat: -6.633_43,
+        lng: 106.837_16,
+    }
+}
+
 fn list_values(kind: EventKind, entries: impl Iterator<Item = Values>) -> Values {
-    let name = if kind == EventKind::Alert { "alerts" } else { "areas" };
+    let name = match kind {
+        EventKind::Alert => "alerts",
+        EventKind::Gauge => "gauges",
+        _ => "areas",
+    };
     Map::from_iter([(name.to_owned(), entries.map(Value::Object).collect())])
 }
 

@@ -7,7 +7,7 @@ use super::Shared;
 use super::event::{Entry, object};
 use crate::config::{EventKind, WebhookSettings};
 use crate::model::{
-    AreaId, AreaSelector, FloodFeature, FloodLayer, MapLayer as _, Reason, Timestamp, Validity,
+    AreaId, AreaSelector, FloodFeature, FloodLayer, GaugeStatus, MapLayer as _, Reason, Timestamp, Validity,
 };
 use crate::stores::{AlertQuery, FloodQuery, Resource, Revision, StoreError};
 
@@ -17,7 +17,7 @@ const DROP_WINDOW: Duration = Duration::from_hours(1);
 type CachedList = (Revision, Validity, Arc<[Entry]>);
 
 /// Reads the list that a webhook compares with its checkpoint: the newest change of each area, active alerts, areas that need
-/// attention, or sources. An event depends only on whether its entry is listed, not on the clocks of servers, so no event is
+/// attention, sources, or gauges. An event depends only on whether its entry is listed, not on the clocks of servers, so no event is
 /// missed.
 #[derive(Debug)]
 pub(super) struct ListReader {
@@ -41,6 +41,7 @@ impl ListReader {
         match self.settings.event {
             EventKind::Attention => self.attention().await,
             EventKind::Source => Ok(self.sources(waiting.unwrap_or(now))),
+            EventKind::Gauge => self.gauges(waiting.unwrap_or(now)).await,
             _ => self.alerts_or_changes(now).await,
         }
     }
@@ -126,6 +127,13 @@ impl ListReader {
             Entry::area(listed.attention.area_id.number(), String::new(), at, object(listed))
         });
         Ok(entries.collect())
+    }
+
+    /// A muted gauge is not listed, so that it is sent anew if it is silent when the muting ends.
+    async fn gauges(&self, since: Timestamp) -> Result<Arc<[Entry]>, StoreError> {
+        let gauges = self.shared.gauges.get().await?;
+        let unmuted = gauges.iter().filter(|gauge| gauge.status != GaugeStatus::Muted);
+        Ok(unmuted.map(|gauge| Entry::gauge(gauge, since)).collect())
     }
 
     fn sources(&self, since: Timestamp) -> Arc<[Entry]> {

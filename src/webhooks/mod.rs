@@ -41,7 +41,7 @@ pub(crate) use self::{
 use crate::model::Clock;
 use crate::model::alerts::Issuer;
 use crate::sources::Sources;
-use crate::stores::{AttentionList, Store};
+use crate::stores::{AttentionList, GaugeStatuses, Store};
 use crate::telemetry::Metrics;
 
 #[derive(Clone, Debug)]
@@ -54,6 +54,7 @@ struct Shared {
     statuses: WebhookStatuses,
     sources: Sources,
     attention: Arc<AttentionList>,
+    gauges: Arc<GaugeStatuses>,
     issuer: Arc<Issuer>,
     photos: Arc<str>,
 }

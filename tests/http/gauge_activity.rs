@@ -178,3 +178,24 @@ fn an_alarm_of_a_gauge_that_fell_silent_stays_a_reason_with_the_time_it_was_last
     siaga.pass(Duration::from_hours(24));
     assert!(reasons(&siaga).is_empty(), "the window has ended");
 }
+
+#[test]
+fn silent_gauges_are_named_where_operators_look_and_are_a_failure_only_if_none_is_heard() {
+    let source = json!({ "river": { "subject": "gauges", "every": "366d", "covers": ["gauges"] } });
+    for (settings, status) in [(json!({}), Status::Ok), (source, Status::ServiceUnavailable)] {
+        let siaga = Siaga::with_setting("siaga.sources", settings);
+        // A source that was never heard is silent itself.
+        send(&siaga, &[], json!({}));
+        let gauges = |siaga: &Siaga| {
+            let health = siaga.get("/health/data");
+            let status = health.status();
+            (status, health.into_json::<Value>().unwrap()["result"]["gauges"].clone())
+        };
+        let some = json!({ "total": 3, "silent": ["TMA00003"], "never": 0 });
+        assert_eq!(gauges(&siaga), (Status::Ok, some.clone()));
+        assert_eq!(siaga.get("/v1/sources").into_json::<Value>().unwrap()["gauges"], some);
+        siaga.pass(Duration::from_hours(2));
+        let all = json!({ "total": 3, "silent": ["TMA00001", "TMA00002", "TMA00003"], "never": 0 });
+        assert_eq!(gauges(&siaga), (status, all));
+    }
+}

@@ -181,6 +181,14 @@ fn the_metrics_have_the_age_of_the_data_and_the_number_of_flooded_areas() {
 }
 
 #[test]
+fn the_metrics_have_the_number_of_gauges_by_status() {
+    let siaga = with_metrics();
+    let first = page_with(&siaga, "siaga_gauges{status=\"silent\"} 1");
+    assert_eq!(value(&first, "siaga_gauges{status=\"ok\"}"), 2.0);
+    assert_eq!(value(&first, "siaga_gauges{status=\"muted\"}"), 0.0);
+}
+
+#[test]
 fn the_metrics_have_the_alerts_in_force_and_the_oldest_confirmation() {
     let siaga = with_metrics();
     let first = page_with(&siaga, "siaga_alerts{type=\"Alert\"} 1");

@@ -167,6 +167,7 @@ store_suite!(
     Fresh,
     without batches, limits, moderation, overview;
     except
+    gauges::erased_readings_are_gone_and_later_ones_stay,
         images::an_early_upload_is_erased_with_its_card,
         cards::a_chosen_card_identifier_is_used_once,
         cards::unused_cards_are_erased_by_creation_time,

@@ -5,6 +5,7 @@ import { get } from "../request.js";
 import { age, base, failed, fill, find, make, settings, t } from "../map/words.js";
 import { live } from "../../../examples/clients/live.js";
 import { chart } from "./chart.js";
+import { meters } from "./gauges.js";
 import { night } from "./night.js";
 import { askInDialog, orders } from "./orders.js";
 import { hasOwn, isMyArea, loadOwn, mayWrite } from "./own.js";
@@ -65,10 +66,11 @@ const candidates = () => {
 };
 const about = (id) => ({ mayWrite: mayWrite(id), area: areaOf(id), flood: states.get(id), by: newest.get(id)?.by, attention: attention.get(id) });
 
+const gaugesPart = meters({ renew: () => renew(), say: (text) => desk.tell(text) });
 const parts = night({
-  areaOf, renew: () => renew(), say: (text) => desk.tell(text), hide: (...of) => desk.hide(...of), undoButton: (...of) => desk.undoButton(...of),
+  figure: gaugesPart.figure, areaOf, renew: () => renew(), say: (text) => desk.tell(text), hide: (...of) => desk.hide(...of), undoButton: (...of) => desk.undoButton(...of),
 });
-const renewGauges = () => parts.loadGauges().then(() => list.draw());
+const renewGauges = () => gaugesPart.load().then(() => list.draw());
 const list = rows({
   element: find("rows"), more: find("more"), about, chosen,
   choose: (id, is) => mark([id], is),
@@ -289,6 +291,7 @@ const renew = async () => {
   newest = new Map([...entries].map(([id, [first]]) => [id, first]));
   byArea = group(news.reports);
   parts.draw(news);
+  gaugesPart.draw(news);
   refresh();
   map.update({ states, attention, chosen });
   if (find("rows").querySelector("figure")) renewGauges();
@@ -337,6 +340,7 @@ const beat = () => Date.now() - touched < AWAKE && send("POST", "/desk/alive").c
 beat();
 setInterval(beat, 60_000);
 setInterval(renew, 60_000); // Time alone is a reason, too.
+setInterval(() => gaugesPart.load(), 60_000);
 
 /** Loads the names of all areas; retries until it succeeds. */
 const names = async () => {
@@ -372,5 +376,7 @@ Promise.all([loadOwn(AGAIN, () => refresh()), names(), renew()]).then(() => {
   sort();
   desk.showLeft();
   parts.draw(news);
+  gaugesPart.draw(news);
+  gaugesPart.load();
   performance.mark("desk ready");
 }, failed);

@@ -10,6 +10,7 @@ use rocket::{Request, Responder};
 use serde_json::{Value, json};
 
 use super::session::Officer;
+use crate::actions::may_mute;
 use crate::auth::Authenticator;
 use crate::config::Config;
 use crate::data::country::Translations;
@@ -130,6 +131,7 @@ impl DeskRequest<'_> {
             "subject": officer.credential.subject,
             "mayWrite": officer.may_write(),
             "mayModerate": officer.may_moderate(),
+            "mayMute": may_mute(&officer.credential),
             "limited": officer.is_limited(),
             "exercise": self.is_exercise(),
         })

@@ -102,12 +102,18 @@ async fn collect(
         .iter()
         .map(|waiting| report_json(&waiting.report, Some(waiting), &photos))
         .chain(reports.iter().take(MAX_REPORTS).map(|report| report_json(report, None, &photos)));
+    let gauges = store.all_gauges().await?.value;
+    let muted = gauges.0.iter().filter_map(|observed| {
+        let mute = observed.gauge.mute.as_ref().filter(|mute| mute.until.is_some_and(|until| now < until))?;
+        Some((observed.gauge.id.clone(), json!(mute.reason)))
+    });
     let news = ApiResponse::private_result(&json!({
         "attention": *list.get().await?,
         "log": log.iter().map(change_json).collect::<Vec<_>>(),
         "reports": report_rows.collect::<Vec<_>>(),
         "hidden": hidden.collect::<Vec<_>>(),
         "waiting": total,
+        "muted": muted.collect::<Map<_, _>>(),
         "crowded": limits.is_crowded(now),
         "left_out": left_out,
     }))?;

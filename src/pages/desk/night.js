@@ -1,5 +1,5 @@
-// Residents' reports with moderation, curves of gauges, and the log of the night with undo.
-import { curve, failed, fill, find, load, make, photo, settings, t } from "../map/words.js";
+// Residents' reports with moderation, and the log of the night with undo.
+import { fill, find, make, photo, settings, t } from "../map/words.js";
 import { mayModerate, mayWrite } from "./own.js";
 import { placeOf } from "./places.js";
 import { depthOf, hour, swatch } from "./rows.js";
@@ -9,9 +9,9 @@ const MOST_LINES = 100; // So many lines of the log are drawn.
 
 /**
  * Creates the parts. `renew` reloads the news, `say` shows a message, `hide(report, reason)` orders to hide all waiting reports of its
- * sender, `undoButton(batch, changed)` returns a button.
+ * sender, `undoButton(batch, changed)` returns a button, `figure(id, name)` the curve of a gauge.
  */
-export const night = ({ areaOf, renew, say, hide, undoButton }) => {
+export const night = ({ areaOf, renew, say, hide, undoButton, figure }) => {
   const setVisibility = async (id, hidden, reason) => {
     const response = await send("PUT", `/desk/reports/${id}/visibility`, { hidden, reason }).catch(() => null);
     if (!response) return say(t.noAnswer);
@@ -76,31 +76,7 @@ export const night = ({ areaOf, renew, say, hide, undoButton }) => {
     return make("article", { className: "report" }, ...parts);
   };
 
-  let readings = new Map(); // By gauge, as they were loaded last.
-  let hasFailed = false;
-  /** Reloads the readings of gauges: officers decide by them. */
-  const loadGauges = async () => {
-    try {
-      const { features } = await load("/floodgauges?geoformat=geojson");
-      readings = new Map(features.map(({ properties }) => [properties.gaugeid, properties.observations]));
-      hasFailed = false;
-    } catch (error) {
-      failed(error);
-      hasFailed = true;
-    }
-  };
-  const figure = (id, name) => {
-    const caption = make("figcaption", { className: "soft" }, hasFailed ? `${name}: ${t.noAnswer}` : name);
-    const all = readings.get(id) ?? [];
-    if (all.length < 2) return make("figure", {}, caption);
-    const picture = curve(all, "cm");
-    const { f1, f2 } = all.at(-1);
-    caption.append(` ${picture.getAttribute("aria-label")}, ${hour(f1)}: ${f2} cm`);
-    return make("figure", {}, picture, caption);
-  };
-
   return {
-    loadGauges,
     /** The content of an unfolded row. */
     detail: ({ reports, attention, log }) => {
       const parts = reports.map(report);

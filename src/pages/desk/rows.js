@@ -22,7 +22,7 @@ const reasonOf = (reason) => {
     const hasLapsed = Date.parse(reason.lapses) < Date.now();
     return fill(hasLapsed ? t.lapsed : t.unconfirmed, { age: age(reason.since), lapses: hour(reason.lapses) });
   }
-  if (reason.reason === "gauge") return fill(t.gauge, { gauge: reason.gaugenameid, label: reason.label, at: hour(reason.at) }) + (reason.suspect ? ` (${t.suspect})` : "");
+  if (reason.reason === "gauge") return fill(t.gauge, { gauge: reason.gaugenameid, label: reason.label, at: hour(reason.at) }) + [reason.suspect && t.suspect, reason.last_heard && fill(t.lastHeard, { at: hour(reason.last_heard) })].filter(Boolean).map((text) => ` (${text})`).join("");
   const waiting = reason.waiting_ids.length ? ` (${fill(t.waitingCount, { count: reason.waiting_ids.length })})` : "";
   return fill(t.reports, { count: reason.report_ids.length, span: span(reason.first, reason.at) }) + heights(reason.depths) + waiting;
 };

@@ -3,7 +3,7 @@ import { decode } from "./module/layers.js";
 import { toPlace } from "./module/view.js";
 import { nice } from "../names.js";
 import { get, once } from "../request.js";
-import { HOUR, curve, find, language, load, make, moment, photo, query, settings, svg, t } from "./words.js";
+import { HOUR, clockOf, curve, fill, find, language, load, make, moment, photo, query, settings, svg, t } from "./words.js";
 
 // The hazards of the country.
 let hazards = {}, attributes = {}, answers = {};
@@ -72,15 +72,46 @@ const report = (feature, areaName) => {
   };
 };
 
+const ALERT_COLOURS = { 1: "var(--state-4)", 2: "var(--state-3)", 3: "var(--state-2)" };
+// The level from which an alert level applies, by its name.
+const ALERT_NUMBERS = { critical: 1, alert: 2, watch: 3 };
+
+/** Returns how fast the water rises, in words; changes of up to 2 cm an hour are measuring errors. */
+const trendOf = ({ cm_per_hour: rate, from, to }) => {
+  const text = Math.abs(rate) <= 2 ? t.water.steady : fill(rate > 0 ? t.water.rising : t.water.falling, { rate: Math.round(Math.abs(rate)) });
+  return `${text} (${clockOf(from)}–${clockOf(to)})`;
+};
+/** Returns why no level is shown as the present one; nothing if one is. */
+const absence = ({ status, muted_until, last }) => {
+  if (status === "muted") return [`${t.water.mutedUntil} `, moment(muted_until)];
+  if (status === "never") return [t.water.never];
+  if (status === "silent") return [`${t.water.noDataSince} `, moment(last.f1)];
+};
+
 const gauge = (feature) => {
-  const { gaugenameid, observations } = feature.properties;
-  const { f1, f2, f3 } = observations.at(-1);
+  const { gaugeid, gaugenameid, observations, thresholds = {}, trend, status, muted_until } = feature.properties;
+  const last = observations.at(-1) ?? feature.properties.last;
+  const { f1, f2, f3, quality, reason } = last ?? {};
+  const level = `${Math.round(f2)} ${t.depth.cm}`;
+  const absent = absence({ status, muted_until, last });
+  const isSuspect = quality === 3;
+  const borders = Object.entries(thresholds).map(([name, from]) => `${t.depth.level} ${ALERT_NUMBERS[name]}: ${fill(t.water.from, { level: Math.round(from) })}`);
+  const facts = [
+    ...(isSuspect ? [t.water[reason] ?? t.water.suspect] : []),
+    ...(trend ? [trendOf(trend)] : []),
+    ...(borders.length ? [borders.join(" · ")] : []),
+  ];
   return {
-    id: `gauge-${gaugenameid}`, at: feature.at,
-    colour: { 1: "var(--state-4)", 2: "var(--state-3)", 3: "var(--state-2)" }[f3] ?? "#fff", line: "#0b4a6b", radius: 8,
-    title: `${nice(gaugenameid)}: ${f2} ${t.depth.cm}`,
-    about: () => [`${t.depth.level} ${f3} · `, moment(f1)],
-    more: () => [make("p", {}, `${t.depth.level} ${f3}`), ...(observations.length > 1 ? [curve(observations, t.depth.cm)] : [])],
+    id: `gauge-${gaugeid}`, at: feature.at, line: "#0b4a6b", radius: 8,
+    colour: absent ? "#9aa5ad" : isSuspect ? "#fff" : ALERT_COLOURS[f3] ?? "#fff",
+    struck: Boolean(absent), hollow: isSuspect && !absent,
+    title: absent ? nice(gaugenameid) : `${nice(gaugenameid)}: ${level}`,
+    about: () => absent ?? [`${t.depth.level} ${f3} · ${[...(isSuspect ? [t.water.suspect] : []), ...(trend ? [trendOf(trend)] : []), ""].join(" · ")}`, moment(f1)],
+    more: () => [
+      ...(absent && last ? [make("p", {}, `${level} · ${t.depth.level} ${f3}`)] : []),
+      ...facts.map((fact) => make("p", {}, fact)),
+      ...(observations.length > 1 ? [curve(observations, t.depth.cm, thresholds)] : []),
+    ],
   };
 };
 
@@ -149,11 +180,12 @@ export const points = ({ layer, view, choose, areaName, colourOf, changed }) => 
     },
     gauges: async () => {
       const take = (result) => {
-        all.gauges = decode(result).filter(({ properties }) => properties.observations.length).map(gauge);
+        all.gauges = decode(result).map(gauge);
         items("gauges", all.gauges, t.noGauges, choose);
         draw();
       };
-      take(await load("/floodgauges", { take }));
+      // A list of too many readings is refused.
+      take(await load("/floodgauges?silent=true", { take }).catch(() => load("/floodgauges?silent=true&latest=true", { take })));
     },
     /** Shows pumps and floodgates, or none. */
     infrastructure: (features) => {

@@ -85,14 +85,25 @@ export const svg = (tag, properties, ...children) => {
   element.append(...children);
   return element;
 };
-/** Returns the curve of a gauge, labelled with its lowest and highest level. */
-export const curve = (readings, unit) => {
+/**
+ * Returns the curve of a gauge, labelled with its lowest and highest level. Thresholds up to the height of the curve above it are
+ * dashed lines, suspect readings circles, and more than three times the usual time without a reading a gap.
+ */
+export const curve = (readings, unit, thresholds = {}) => {
   const [times, levels] = [readings.map(({ f1 }) => Date.parse(f1)), readings.map(({ f2 }) => f2)];
-  const part = (value, all, size) => ((value - Math.min(...all)) / (Math.max(...all) - Math.min(...all) || 1)) * size;
-  const corners = readings.map((_, at) => `${2 + part(times[at], times, 196)},${46 - part(levels[at], levels, 42)}`);
-  const label = `${Math.min(...levels)}–${Math.max(...levels)} ${unit}`;
-  const line = svg("polyline", { points: corners.join(" "), fill: "none", stroke: "currentColor", "stroke-width": 2, "vector-effect": "non-scaling-stroke" });
-  return svg("svg", { viewBox: "0 0 200 48", role: "img", preserveAspectRatio: "none", "aria-label": label }, line);
+  const [least, most] = [Math.min(...levels), Math.max(...levels)];
+  const borders = Object.values(thresholds).filter((level) => level >= least && level <= most + Math.max(most - least, 10));
+  const top = Math.max(most, ...borders);
+  const x = (time) => 2 + ((time - times[0]) / (times.at(-1) - times[0] || 1)) * 196;
+  const y = (level) => 46 - ((level - least) / (top - least || 1)) * 42;
+  const distances = times.slice(1).map((time, at) => time - times[at]).sort((one, other) => one - other);
+  const usual = distances[distances.length >> 1];
+  const path = readings.map((_, at) => `${at && times[at] - times[at - 1] <= 3 * usual ? "L" : "M"}${x(times[at])} ${y(levels[at])}`);
+  const even = { fill: "none", stroke: "currentColor", "vector-effect": "non-scaling-stroke" };
+  const lines = borders.map((level) => svg("path", { d: `M2 ${y(level)}H198`, "stroke-dasharray": "4 3", "stroke-width": 1, ...even }));
+  const circles = readings.flatMap(({ quality }, at) => (quality === 3 ? [svg("circle", { cx: x(times[at]), cy: y(levels[at]), r: 3, "stroke-width": 1, ...even })] : []));
+  return svg("svg", { viewBox: "0 0 200 48", role: "img", preserveAspectRatio: "none", "aria-label": `${least}–${most} ${unit}` },
+    ...lines, svg("path", { d: path.join(""), "stroke-width": 2, ...even }), ...circles);
 };
 
 /** Returns the photo of a report as elements: an image if it is the service's own, else a link. */
@@ -132,8 +143,8 @@ export const age = (at) => {
 let isPaper = false;
 const written = (at) => {
   const [then, now] = [new Date(at), new Date()];
-  // Prints absolute times, because times on paper do not update.
-  if (isPaper) return `${clock("other", then)} ${settings.zone}`;
+  // Prints absolute times, because times on paper do not update. A time ahead, when a gauge counts again, has no age.
+  if (isPaper || then.getTime() - now.getTime() > 60_000) return `${clock("other", then)} ${settings.zone}`;
   const form = now.getTime() - then.getTime() < HALF_A_DAY ? "today" : then.getUTCFullYear() === now.getUTCFullYear() ? "year" : "other";
   return `${age(at)} (${clock(form, then)} ${settings.zone})`;
 };

@@ -3,10 +3,10 @@ use sqlx::{Sqlite, SqliteConnection};
 use super::error::FileError;
 use super::tables;
 use crate::data::folder::Dataset;
-use crate::model::Timestamp;
+use crate::model::{ObservedGauge, Timestamp};
 use crate::runtime::off_thread;
 use crate::stores::Revision;
-use crate::stores::local::{Revisions, State};
+use crate::stores::local::{HELD_READINGS, Revisions, State};
 use crate::stores::service_state::Service;
 
 const COUNTS: &str = "SELECT epoch, changes, floods, reports, gauges, places, keys FROM counts";
@@ -65,7 +65,8 @@ pub(super) async fn load(
     counts: Counts,
     now: Timestamp,
 ) -> Result<State, FileError> {
-    let dataset = dataset(from).await?;
+    let held = tables::held_gauges(from, now.saturating_sub(HELD_READINGS)).await?;
+    let dataset = dataset_with(from, held).await?;
     let service = Service {
         keys: tables::keys(from, counts.keys).await?,
         uploads: tables::images(from).await?.into_iter().collect(),
@@ -84,10 +85,15 @@ pub(super) async fn load(
 }
 
 pub(super) async fn dataset(from: &mut SqliteConnection) -> Result<Dataset, FileError> {
+    let gauges = tables::gauges(from).await?;
+    dataset_with(from, gauges).await
+}
+
+async fn dataset_with(from: &mut SqliteConnection, gauges: Vec<ObservedGauge>) -> Result<Dataset, FileError> {
     let places = tables::places(from).await?;
     Ok(Dataset {
         flood_log: tables::flood_log(from).await?,
-        gauges: tables::gauges(from).await?,
+        gauges,
         reports: tables::reports(from, places.locator()).await?,
         hidden: tables::hidden(from).await?,
         erased: tables::ERASED_REPORTS.all(from).await?,

@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use sqlx::Connection;
 
 use super::database::Database;
+use super::older_readings::OlderReadings;
 use super::server_lock::ServerLock;
 use super::settings::Settings;
 use super::{backup, contents, file_system, import, schema, status, writer};
@@ -72,8 +73,9 @@ async fn open_store(
     settings: &StoreSettings,
 ) -> Result<OpenedStore, OpenError> {
     let clock = Arc::clone(&settings.clock);
-    let (local, failure) = writer::open(database, connection, lock, clock, settings.timeout).await?;
-    let mut store = OpenedStore::new(Arc::new(local));
+    let (local, failure) =
+        writer::open(database.clone(), connection, lock, Arc::clone(&clock), settings.timeout).await?;
+    let mut store = OpenedStore::new(Arc::new(OlderReadings::new(local, database, clock)));
     store.failure = Some(failure);
     Ok(store)
 }

@@ -1,5 +1,6 @@
 use std::ops::Bound;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use imbl::{OrdMap, Vector};
@@ -10,6 +11,10 @@ use crate::model::bodies::GaugeReadings;
 use crate::model::{Gauge, GaugeLayer, Mute, Observation, ObservedGauge, Timestamp};
 use crate::stores::gauges::{LEAST_RECENT, MOST_RECENT};
 use crate::stores::{GaugeQuery, GaugeStore, StoreError, Versioned};
+
+/// How old the readings are that a store with a journal holds in memory: those of a day, which is the attention window, and of the time
+/// that decides on the status of a gauge. The store in the file reads older ones from the file.
+pub(in crate::stores) const HELD_READINGS: Duration = Duration::from_hours(25);
 
 #[derive(Clone, Debug)]
 pub(super) struct Gauges(OrdMap<String, GaugeRecord>);
@@ -31,6 +36,20 @@ impl GaugeRecord {
         let mut recent: Vec<_> = newest.map(|(_, reading)| reading.clone()).collect();
         recent.reverse();
         recent
+    }
+
+    /// Keeps the readings since a time, and the newest [`LEAST_RECENT`].
+    fn drop_before(&mut self, since: Timestamp) {
+        let first_recent =
+            self.readings.keys().rev().nth(LEAST_RECENT - 1).copied().unwrap_or(Timestamp::EPOCH);
+        self.keep_since(since.min(first_recent));
+    }
+
+    fn keep_since(&mut self, since: Timestamp) {
+        if self.readings.keys().next().is_some_and(|oldest| *oldest < since) {
+            self.readings =
+                self.readings.range(since..).map(|(at, reading)| (*at, reading.clone())).collect();
+        }
     }
 
     fn next_after(&self, moment: Timestamp) -> Option<Timestamp> {
@@ -146,6 +165,7 @@ impl GaugeStore for LocalStore {
     }
 
     async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError> {
+        let held_since = self.journal.is_some().then(|| self.clock.now().saturating_sub(HELD_READINGS));
         let write = self.write(move |state, rows, _| {
             let current = state.gauges.value.0.get(&readings.id);
             let settings = current.map(|record| &record.gauge.settings);
@@ -162,8 +182,14 @@ impl GaugeStore for LocalStore {
             };
             let previous = current.map(|record| record.readings.clone()).unwrap_or_default();
             let gauge = Arc::new(Gauge { id: id.clone(), name, region_code, location, settings, mute });
-            let record = GaugeRecord { gauge, readings: sent.clone().union(previous), log };
-            if current == Some(&record) {
+            let mut record = GaugeRecord { gauge, readings: sent.clone().union(previous), log };
+            // Readings that are no longer held may differ from those in the file.
+            let are_held =
+                held_since.is_none_or(|since| sent.keys().next().is_none_or(|first| *first >= since));
+            if let Some(since) = held_since {
+                record.drop_before(since);
+            }
+            if are_held && current == Some(&record) {
                 return Ok(stored);
             }
             rows.add(|| {
@@ -176,6 +202,25 @@ impl GaugeStore for LocalStore {
             Ok(stored)
         });
         write.await
+    }
+
+    /// Erases them one gauge after the other, so that other writers do not wait long.
+    async fn erase_readings(&self, before: Timestamp) -> Result<(), StoreError> {
+        let ids: Vec<String> = self.state().gauges.value.0.keys().cloned().collect();
+        for id in ids {
+            let erase = self.write(move |state, rows, _| {
+                rows.add(|| [Row::ErasedReadings(id.clone(), before)]);
+                let Some(current) = state.gauges.value.0.get(&id) else { return Ok(()) };
+                let mut record = current.clone();
+                record.keep_since(before);
+                if record.readings.len() < current.readings.len() {
+                    state.gauges.get_mut().0.insert(id, record);
+                }
+                Ok(())
+            });
+            erase.await?;
+        }
+        Ok(())
     }
 
     async fn mute_gauge(&self, id: &str, entry: Mute) -> Result<(), StoreError> {

@@ -22,6 +22,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
 
+pub(super) use self::gauges::HELD_READINGS;
 pub(super) use self::journal::{Change, Command, Journal, Reply, Shared};
 pub(super) use self::reports::PendingMove;
 pub(super) use self::rows::{Row, Rows, Visibility};

@@ -141,6 +141,16 @@ const MUTE: &str = "
     END || $2::jsonb
     WHERE gaugeid = $1 RETURNING true";
 
+const ERASE: &str = "
+    WITH gone AS (
+        DELETE FROM gauge_readings WHERE (gaugeid, observed_at) IN (
+            SELECT gaugeid, observed_at FROM gauge_readings WHERE observed_at < $1 LIMIT $2
+        ) RETURNING 1
+    )
+    SELECT count(*) FROM gone";
+/// The maximum number of readings that one statement erases, so that writers do not wait long for it.
+const MOST_ERASED: u64 = 10_000;
+
 const LOG: &str = "SELECT log::text, mute::text FROM gauges WHERE gaugeid = $1";
 
 struct ObservedRow(ObservedGauge);
@@ -260,6 +270,15 @@ impl GaugeStore for PostgresStore {
 
     async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError> {
         self.connections.retry_locked(|| self.store(&readings)).await
+    }
+
+    async fn erase_readings(&self, before: Timestamp) -> Result<(), StoreError> {
+        loop {
+            let query = sqlx::query_as(ERASE).bind(moment(before)).bind(limit(MOST_ERASED));
+            if count(self.connections.write(query).await?)? < MOST_ERASED {
+                return Ok(());
+            }
+        }
     }
 
     async fn mute_gauge(&self, id: &str, entry: Mute) -> Result<(), StoreError> {

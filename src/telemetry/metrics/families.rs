@@ -36,6 +36,7 @@ pub(super) struct Families {
     pub(super) uploads_waiting: Gauge,
     pub(super) flooded_areas: Family<Labels<1>, Gauge>,
     pub(super) streams: Streams,
+    pub(super) gauges: Family<Labels<1>, Gauge>,
     pub(super) alerts: Family<Labels<1>, Gauge>,
     pub(super) alert_unconfirmed: Family<Labels<0>, Fraction>,
     pub(super) data_ages: Family<Labels<1>, Fraction>,
@@ -130,6 +131,7 @@ impl Default for Families {
             ),
             flooded_areas: new(all, "flooded_areas", "Areas by their flood state"),
             streams: Streams::register(all),
+            gauges: new(all, "gauges", "Gauges, by status: ok, suspect, silent, never or muted"),
             alerts: new(all, "alerts", "Alerts in force, by type"),
             alert_unconfirmed: measured(
                 all,
@@ -262,6 +264,7 @@ mod tests {
         metrics.set_open_streams(1);
         metrics.count_stream_event();
         metrics.set_change_delay(Duration::from_secs(1));
+        metrics.gauges("ok", 1);
         metrics.alerts("Alert", 1);
         metrics.alert_unconfirmed(Duration::from_secs(1));
         metrics.data_age("reports", Duration::from_secs(1));

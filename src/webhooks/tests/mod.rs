@@ -37,7 +37,7 @@ use crate::model::{
 use crate::schema::resources::Sample;
 use crate::sources::Sources;
 use crate::stores::memory::MemoryStore;
-use crate::stores::{SetFloodState, Store};
+use crate::stores::{JudgedGauges, SetFloodState, Store};
 use crate::telemetry::Metrics;
 
 #[derive(Clone, Debug)]
@@ -226,7 +226,9 @@ impl Bench {
 
     async fn with_dataset(dataset: Dataset, webhooks: Value) -> Self {
         let clock = Arc::new(ManualClock::new(fixture::now()));
-        let store: Arc<dyn Store> = Arc::new(MemoryStore::new(dataset, Arc::clone(&clock) as _));
+        let store = Arc::new(MemoryStore::new(dataset, Arc::clone(&clock) as _));
+        let rules = config(webhooks.clone()).gauges;
+        let store: Arc<dyn Store> = Arc::new(JudgedGauges::new(store, rules, Arc::clone(&clock) as _));
         let receiver = Receiver::new(&clock);
         let mut server = Server::new(&webhooks, &store, &clock, &receiver, false);
         server.run(Duration::from_secs(1)).await;

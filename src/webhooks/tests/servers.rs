@@ -2,6 +2,9 @@
 
 use super::*;
 
+use crate::model::bodies::{GaugeReadings, SettingsUpdate};
+use crate::model::{Mute, Observation};
+
 fn reports_and_states() -> Value {
     json!({ "thanks": webhook("report", json!({})), "states": webhook("state", json!({})) })
 }
@@ -162,4 +165,39 @@ async fn a_silent_source_is_sent_once_and_again_when_it_reports() {
     bench.receiver.recover();
     bench.run(600).await;
     assert_eq!(sent(&bench), [back], "it is tried until the receiver takes it");
+}
+
+#[rocket::async_test]
+async fn silent_gauges_are_sent_together_once_and_again_when_they_are_heard_and_never_while_they_are_muted() {
+    let mut bench = Bench::new(json!({ "staff": webhook("gauge", json!({})) })).await;
+    let sent = |bench: &Bench| -> Vec<_> {
+        let all = bench.receiver.entries("gauges").into_iter();
+        all.map(|gauge| json!([gauge["gaugeid"], gauge["status"]])).collect()
+    };
+    let read = async |bench: &Bench, id: &str| {
+        let reading = Observation { observed_at: bench.clock.now(), ..fixture::reading(0, 7.0) };
+        let location = fixture::place(1.0, 1.0);
+        let (id, name, settings) = (id.to_owned(), id.to_owned(), SettingsUpdate::default());
+        let readings = GaugeReadings { id, name, location, settings, observations: vec![reading.into()] };
+        bench.store.store_gauge(readings).await.unwrap();
+    };
+    bench.run(60).await;
+    assert_eq!(sent(&bench), [json!(["TMA00003", "silent"])], "its reading is five hours old");
+    read(&bench, "TMA00003").await;
+    bench.run(60).await;
+    assert_eq!(sent(&bench)[1..], [json!(["TMA00003", "ok"])]);
+    bench.receiver.clear();
+    bench.run(7_200).await;
+    let silent = ["TMA00001", "TMA00002", "TMA00003"].map(|id| json!([id, "silent"]));
+    assert_eq!(sent(&bench).len(), 3);
+    assert!(silent.iter().all(|gauge| sent(&bench).contains(gauge)), "{:?}", sent(&bench));
+    bench.receiver.clear();
+
+    let until = Some(bench.clock.now().saturating_add(HOUR));
+    let mute = Mute { at: bench.clock.now(), until, reason: "under repair".into(), by: officer() };
+    bench.store.mute_gauge("TMA00002", mute).await.unwrap();
+    bench.run(1_800).await;
+    assert_eq!(sent(&bench), [] as [Value; 0]);
+    bench.run(1_860).await;
+    assert_eq!(sent(&bench), [json!(["TMA00002", "silent"])], "it is silent still");
 }

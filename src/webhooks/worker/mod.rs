@@ -170,8 +170,8 @@ impl Worker {
                     let last = self.shared.store.reports_from(None, 1).await?;
                     (last.first().map(|last| last.key), Arc::default())
                 }
-                // No source is marked as sent, so sources that are silent now are sent.
-                EventKind::Source => (None, Arc::default()),
+                // None is marked as sent, so sources and gauges that are silent now are sent.
+                EventKind::Source | EventKind::Gauge => (None, Arc::default()),
                 _ => (None, self.lists.entries_at(now, None).await?),
             };
             self.checkpoint.initialize(self.settings.event, last, &entries);

@@ -203,16 +203,13 @@ pub async fn settings_of_a_gauge_stay_until_they_are_changed(fresh: &dyn FreshSt
     let listed = async || {
         let layer = store.gauges(&last(1)).await.unwrap().value;
         let gauge = layer.0.iter().find(|gauge| gauge.gauge.id == "TMA00003").unwrap();
-        (
-            gauge.gauge.settings.clone(),
-            gauge.observations.iter().map(|reading| reading.alert).collect::<Vec<_>>(),
-        )
+        (gauge.gauge.settings, gauge.observations.iter().map(|reading| reading.alert).collect::<Vec<_>>())
     };
     store.store_gauge(bare(30, 850.25, update)).await.unwrap();
     let all = GaugeSettings { thresholds: Some(thresholds), range: Some([-50.0, 1e3]), every: Some(600) };
-    assert_eq!(listed().await, (all.clone(), vec![AlertLevel::Alert]));
+    assert_eq!(listed().await, (all, vec![AlertLevel::Alert]));
     store.store_gauge(bare(20, 950.0, SettingsUpdate::default())).await.unwrap();
-    assert_eq!(listed().await, (all.clone(), vec![AlertLevel::Alert, AlertLevel::Critical]));
+    assert_eq!(listed().await, (all, vec![AlertLevel::Alert, AlertLevel::Critical]));
     let removed = SettingsUpdate { thresholds: Update::Remove, range: Update::Keep, every: Update::Remove };
     let missing = store.store_gauge(bare(10, 1.0, removed.clone())).await.unwrap_err();
     assert!(
@@ -242,4 +239,45 @@ pub async fn what_was_reported_is_kept_beside_a_worse_level(fresh: &dyn FreshSto
         (gauge.observations[0].alert, gauge.observations[0].reported.as_ref()),
         (AlertLevel::Alert, Some(&reported))
     );
+}
+
+pub async fn erased_readings_are_gone_and_later_ones_stay(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let before = crate::fixture::now().saturating_sub(Duration::from_hours(1));
+    store.erase_readings(before).await.unwrap();
+    let all = levels(&*store, &last(24 * 7)).await;
+    assert_eq!(all, expect(&[("TMA00001", &[30.0, 40.5]), ("TMA00002", &[-165.0])]));
+    assert_eq!(store.count_readings(&last(24 * 7), 10).await.unwrap(), 3);
+}
+
+pub async fn readings_of_many_days_are_listed_and_replaced(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let hours = |hours: u64| (60 * hours, hours as f64);
+    let all: Vec<_> = (0..200).map(hours).collect();
+    store.store_gauge(sent("TMA00003", 1.0, &all)).await.unwrap();
+    // A gauge that is heard again, so that old readings need not be in memory.
+    store.store_gauge(sent("TMA00003", 1.0, &[(1, 500.0)])).await.unwrap();
+    let listed = async |query: GaugeQuery| {
+        let read = store.gauges(&query).await.unwrap();
+        let counted = store.count_readings(&query, 1_000).await.unwrap();
+        let count: usize = read.value.0.iter().map(|gauge| gauge.observations.len()).sum();
+        assert_eq!(counted, count as u64);
+        let gauge = read.value.0.into_iter().find(|gauge| gauge.gauge.id == "TMA00003").unwrap();
+        gauge.observations.iter().map(|reading| reading.level).collect::<Vec<_>>()
+    };
+    // The fixture has a reading of five hours ago, which was replaced.
+    assert_eq!(listed(last(24)).await.len(), 26);
+    assert_eq!(listed(last(168)).await.len(), 170);
+    let selector = AreaSelector { city: None, region: Some("ID-JK".to_owned()) };
+    assert_eq!(listed(GaugeQuery { selector, ..last(168) }).await.len(), 170);
+    let past = |hours: u64| crate::fixture::now().saturating_sub(Duration::from_hours(hours));
+    let period = siaga::model::Period::new(past(190), past(180), Duration::MAX).unwrap();
+    let week_ago = GaugeQuery { window: Window::Within(period), ..last(1) };
+    assert_eq!(listed(week_ago.clone()).await, (180..=190).rev().map(f64::from).collect::<Vec<_>>());
+    let revision = store.revision(Resource::Gauges).await.unwrap();
+    store.store_gauge(sent("TMA00003", 1.0, &[(60 * 185, -1.0)])).await.unwrap();
+    assert_eq!(listed(week_ago).await[5], -1.0, "replaced");
+    assert!(store.revision(Resource::Gauges).await.unwrap() > revision);
+    clock.set(crate::fixture::now().saturating_add(Duration::from_hours(1)));
+    assert_eq!(listed(last(168)).await.len(), 169, "the oldest has left");
 }

@@ -228,6 +228,8 @@ macro_rules! store_suite {
             a_selector_leaves_out_gauges_of_other_provinces,
             counting_readings_matches_the_list_up_to_a_limit,
             every_gauge_is_listed_without_readings,
+            readings_of_many_days_are_listed_and_replaced,
+            erased_readings_are_gone_and_later_ones_stay,
             recent_readings_are_those_since_a_time_and_at_least_21,
             a_muted_gauge_stays_muted_over_readings_and_its_log_is_newest_first,
             readings_are_replaced_by_time,

@@ -241,7 +241,7 @@ const REACH = 22;
 
 /**
  * Points with `at` (world), `colour`, `line`, `radius` (pixels), and optionally `icon` (a Path2D on 24 × 24) with `ink`, `reach` (a circle on
- * the ground, in metres), and `from`, the least zoom. Later points lie above earlier ones.
+ * the ground, in metres), `hollow` (a broken ring), `struck` (a line through it), and `from`, the least zoom. Later points lie above earlier ones.
  */
 export class Points {
   points = [];
@@ -249,7 +249,7 @@ export class Points {
   draw({ context, zoom, scale, left, top, width, height }) {
     // At low zooms many points would hide the layers below.
     const far = Math.max(0.45, Math.min(1, (zoom - 7) / 6));
-    for (const { at, colour, line, radius: full = 6, icon, ink, reach, from = 0 } of this.points) {
+    for (const { at, colour, line, radius: full = 6, icon, ink, reach, from = 0, hollow, struck } of this.points) {
       if (zoom < from) continue;
       const radius = full * far;
       const [x, y] = [(at[0] - left) * scale, (at[1] - top) * scale];
@@ -268,11 +268,26 @@ export class Points {
       if (x < -radius || y < -radius || x > width + radius || y > height + radius) continue;
       context.beginPath();
       context.arc(x, y, radius, 0, 7);
-      context.fillStyle = colour;
-      context.fill();
-      context.lineWidth = 1.5;
+      if (hollow) {
+        context.lineWidth = 4;
+        context.strokeStyle = colour;
+        context.stroke();
+        context.setLineDash([radius / 2, radius / 3]);
+      } else {
+        context.fillStyle = colour;
+        context.fill();
+      }
+      context.lineWidth = hollow ? 2.5 : 1.5;
       context.strokeStyle = line;
       context.stroke();
+      context.setLineDash([]);
+      if (struck) {
+        const side = radius * Math.SQRT1_2;
+        context.beginPath();
+        context.moveTo(x - side, y + side);
+        context.lineTo(x + side, y - side);
+        context.stroke();
+      }
       if (!icon || radius < 8) continue;
       context.save();
       const factor = (radius * 1.4) / 24;

@@ -10,7 +10,9 @@ mod table;
 
 use sqlx::SqliteConnection;
 
-pub(super) use self::history::{FLOOD_BATCHES, flood_log, gauge_logs, gauges};
+pub(super) use self::history::{
+    FLOOD_BATCHES, count_readings, flood_log, gauge_logs, gauges, held_gauges, readings_between,
+};
 pub(super) use self::moderation::{ERASED_REPORTS, MODERATION_LOG, PHOTO_MOVES, WAITING_REPORTS, hidden};
 pub(super) use self::places::{places, remove_area, remove_infrastructure};
 pub(super) use self::reports::{CARDS, PARTNER_POSTS, reports};
@@ -28,6 +30,7 @@ impl Row {
             Self::FloodState(change) => history::FLOOD_STATES.put(to, change).await,
             Self::FloodBatch(batch) => FLOOD_BATCHES.put(to, batch).await,
             Self::Gauge(gauge) => history::GAUGES.put(to, gauge).await,
+            Self::ErasedReadings(gauge, before) => history::erase_readings(to, gauge, *before).await,
             Self::GaugeLog(gauge, log) => history::put_gauge_log(to, gauge, log).await,
             Self::Reading(gauge, reading) => {
                 history::READINGS.put(to, &((&**gauge).into(), reading.clone())).await

@@ -1,6 +1,7 @@
 use futures::TryStreamExt;
-use sqlx::SqliteConnection;
+use sqlx::query::Query;
 use sqlx::sqlite::SqliteArguments;
+use sqlx::{Sqlite, SqliteConnection};
 
 use super::super::error::FileError;
 use super::column::{Added, Fields};
@@ -23,8 +24,17 @@ impl<T> Table<T> {
     }
 
     pub(in super::super) async fn all(&self, from: &mut SqliteConnection) -> Result<Vec<T>, FileError> {
+        self.read_all(sqlx::query(self.select), from).await
+    }
+
+    /// Reads the rows of a query that selects the columns of the table in their order.
+    pub(super) async fn read_all(
+        &self,
+        query: Query<'_, Sqlite, SqliteArguments>,
+        from: &mut SqliteConnection,
+    ) -> Result<Vec<T>, FileError> {
         let mut values = Vec::new();
-        let mut rows = sqlx::query(self.select).fetch(from);
+        let mut rows = query.fetch(from);
         while let Some(row) = rows.try_next().await? {
             values.push((self.read)(&mut Fields::new(self.name, &row))?);
         }
