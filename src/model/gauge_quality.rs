@@ -1,6 +1,5 @@
 //! The quality of readings, in the terms of QARTOD (U.S. IOOS, Manual for Real-Time Quality Control of Water Level Data).
 
-use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -93,10 +92,10 @@ pub(crate) struct GaugeRules {
 fn number_or_text<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
-    T: Deserialize<'de> + FromStr<Err: fmt::Display>,
+    T: Deserialize<'de> + FromStr,
 {
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(untagged, expecting = "must be a number")]
     enum Either<T> {
         Number(T),
         Text(String),
@@ -104,7 +103,7 @@ where
 
     match Either::deserialize(deserializer)? {
         Either::Number(number) => Ok(Some(number)),
-        Either::Text(text) => text.parse().map(Some).map_err(D::Error::custom),
+        Either::Text(text) => text.parse().map(Some).map_err(|_| D::Error::custom("must be a number")),
     }
 }
 

@@ -187,3 +187,20 @@ fn a_value_that_contradicts_others_is_refused_with_the_path_of_the_key_to_change
         assert!(error.starts_with(path) && error.contains(allowed), "{key}: {error}");
     }
 }
+
+#[test]
+fn the_rules_of_gauges_are_taken_as_text_too_and_wrong_ones_are_refused() {
+    for (key, value) in [("spike", "12.5"), ("flat", "24"), ("every", "10m"), ("keep", "400d"), ("keep", "0")]
+    {
+        let figment = Figment::from(rocket::Config::default()).merge((format!("siaga.gauges.{key}"), value));
+        Builder::default().figment(figment).check().unwrap();
+    }
+    assert_refused(&[
+        ("gauges.spike", "fast", "must be a number"),
+        ("gauges.spike", "0", "above 0"),
+        ("gauges.flat", "1.5", "must be a number"),
+        ("gauges.flat", "169", "from 1 to 168"),
+        ("gauges.every", "30s", "from 1m to 24h"),
+        ("gauges.keep", "7d", "at least 32d"),
+    ]);
+}
