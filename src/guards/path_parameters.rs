@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::PathParameter;
-use crate::model::{AreaId, InfrastructureKind, ReportKey, SenderHash};
+use crate::model::{AreaId, InfrastructureKind, NAME, ReportKey, SenderHash, is_name};
 
 impl PathParameter for AreaId {
     const NAME: &'static str = "localAreaId";
@@ -60,7 +60,7 @@ impl PathParameter for GaugeId {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        Ok(Self(text.to_owned()))
+        is_name(text).then(|| Self(text.to_owned())).ok_or_else(|| format!("must be {NAME}"))
     }
 }
 

@@ -48,7 +48,7 @@ pub struct GaugeActivity {
     pub last: Option<Observation>,
     /// The expected time between two readings.
     pub every: Duration,
-    /// When the gauge falls or fell silent; `None` if it was never read.
+    /// When the gauge falls or fell silent; `None` if it was never heard.
     pub silent_since: Option<Timestamp>,
     /// How fast the water rises.
     pub trend: Option<Trend>,
@@ -73,6 +73,8 @@ fn with_offset<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S:
     serializer.serialize_str(&at.with_offset())
 }
 
+/// How far the clock of a sender may be ahead.
+const MOST_AHEAD: Duration = Duration::from_mins(10);
 /// A gauge is silent after this many intervals without a reading.
 const SILENT_AFTER: u32 = 3;
 /// The interval is the median of the last distances between readings: at most 20, and at least 5.
@@ -93,13 +95,18 @@ impl GaugeActivity {
     pub(crate) const WINDOW: Duration = Duration::from_mins(140);
 
     /// Computes the activity from the newest readings of a gauge, oldest first. `every` is the interval of gauges that have
-    /// neither a configured one nor enough readings. Only usable readings count; those in the future count as heard.
+    /// neither a configured one nor enough readings. Only usable readings count; those up to 10 minutes ahead count as heard.
     #[must_use]
     pub fn new(gauge: &Gauge, readings: &[Observation], every: Duration, now: Timestamp) -> Self {
-        let usable: Vec<_> = readings.iter().filter(|reading| reading.quality.is_usable()).collect();
+        let latest = now.saturating_add(MOST_AHEAD);
+        let is_heard = |reading: &&Observation| reading.quality.is_usable() && reading.observed_at <= latest;
+        let usable: Vec<_> = readings.iter().filter(is_heard).collect();
         let every = gauge.settings.interval().or_else(|| typical_interval(&usable)).unwrap_or(every);
+        // A gauge of which all newest readings are unusable is silent, at the latest since the first of them.
+        let heard = usable.last().map(|newest| newest.observed_at);
+        let unheard = || readings.first().map(|first| first.observed_at).filter(|first| *first <= now);
         let silent_since =
-            usable.last().map(|newest| newest.observed_at.saturating_add(every.saturating_mul(SILENT_AFTER)));
+            heard.map(|at| at.saturating_add(every.saturating_mul(SILENT_AFTER))).or_else(unheard);
         let past = usable.partition_point(|reading| reading.observed_at <= now);
         let last = past.checked_sub(1).map(|index| usable[index]);
         let muted_until = gauge.mute.as_ref().and_then(|mute| mute.until).filter(|until| now < *until);
@@ -153,10 +160,10 @@ fn trend(readings: &[&Observation]) -> Option<Trend> {
             (other.level - one.level) / hours
         }));
     }
-    let middle = slopes.len() / 2;
-    let (_, median, _) = slopes.select_nth_unstable_by(middle, f64::total_cmp);
+    slopes.sort_unstable_by(f64::total_cmp);
+    let median = f64::midpoint(slopes[(slopes.len() - 1) / 2], slopes[slopes.len() / 2]);
     // Adding zero removes the sign of −0.
-    let cm_per_hour = (*median * 10.0).round() / 10.0 + 0.0;
+    let cm_per_hour = (median * 10.0).round() / 10.0 + 0.0;
     cm_per_hour.is_finite().then_some(Trend { cm_per_hour, from, to })
 }
 
@@ -222,7 +229,7 @@ mod tests {
         assert_eq!(status(&gauge(None, Some(101)), &all, 100), GaugeStatus::Muted);
         assert_eq!(status(&gauge(None, Some(100)), &all, 100), GaugeStatus::Silent, "its end");
         all[0].quality = Quality::Missing;
-        assert_eq!(status(&gauge(None, None), &all, 10), GaugeStatus::Never, "a sentinel is no reading");
+        assert_eq!(status(&gauge(None, None), &all, 10), GaugeStatus::Silent, "a sentinel is no reading");
     }
 
     #[test]
@@ -230,6 +237,13 @@ mod tests {
         let activity =
             GaugeActivity::new(&gauge(None, None), &readings([(0, 1.0), (70, 2.0)]), EVERY, at(65));
         assert_eq!((activity.status, activity.last.unwrap().level), (GaugeStatus::Ok, 1.0));
+    }
+
+    #[test]
+    fn a_reading_far_ahead_counts_only_from_ten_minutes_before_its_time() {
+        let far = readings([(0, 1.0), (1_000, 2.0)]);
+        assert_eq!(status(&gauge(None, None), &far, 989), GaugeStatus::Silent);
+        assert_eq!(status(&gauge(None, None), &far, 990), GaugeStatus::Ok);
     }
 
     #[test]

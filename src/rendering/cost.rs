@@ -45,7 +45,9 @@ pub(super) async fn estimate(
         | ResponseKey::Within(_, LayerQuery::Reports(query), _) => {
             report_list(reports(query, store, features).await?)
         }
-        ResponseKey::Layer(LayerQuery::Gauges(query), _) => readings(query, store, features).await? * READING,
+        ResponseKey::Layer(LayerQuery::Gauges(query), _) => {
+            readings(query, store, features).await? * READING + last.map_or(0, |bytes| 2 * bytes as u64)
+        }
         ResponseKey::FloodArchive(query) | ResponseKey::FloodSeries(query) => history(query, store).await?,
         ResponseKey::Layer(LayerQuery::Alerts(AlertQuery::InForce(query), _), _)
             if !query.selector.is_everything() || last.is_none() =>

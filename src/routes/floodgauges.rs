@@ -3,7 +3,8 @@ use std::sync::Arc;
 use rocket::serde::json::json;
 use rocket::{State, delete, get, put};
 
-use crate::actions;
+use crate::actions::{self, Author};
+use crate::auth::Scope;
 use crate::described;
 use crate::guards::{
     AreaFilter, Authorized, Caller, FormatChoice, GaugeId, GaugesMute, GaugesWrite, JsonBody, OnlyLatest,
@@ -69,8 +70,8 @@ pub(super) async fn mute_gauge(
     clock: &State<Arc<dyn Clock>>,
 ) -> Result<ApiResponse, Problem> {
     let (GaugeId(id), Username(username)) = (id.get()?, username.get());
-    let now = clock.now();
-    actions::mute_gauge(&authorized.credential, username, &id, Some(&body.0), now, &***store).await
+    let by = Author::new(&authorized.credential, Scope::GaugesWrite, username).by;
+    actions::mute_gauge(&authorized.credential, by, &id, Some(&body.0), clock.now(), &***store).await
 }
 
 #[delete("/floodgauges/<id>/mute")]
@@ -82,7 +83,8 @@ pub(super) async fn unmute_gauge(
     clock: &State<Arc<dyn Clock>>,
 ) -> Result<ApiResponse, Problem> {
     let (GaugeId(id), Username(username)) = (id.get()?, username.get());
-    actions::mute_gauge(&authorized.credential, username, &id, None, clock.now(), &***store).await
+    let by = Author::new(&authorized.credential, Scope::GaugesWrite, username).by;
+    actions::mute_gauge(&authorized.credential, by, &id, None, clock.now(), &***store).await
 }
 
 #[get("/floodgauges/<id>/log")]

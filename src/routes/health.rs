@@ -118,8 +118,7 @@ pub(super) async fn data_health(
     for source in &sources {
         worst.add(source.last_heard, source.status);
     }
-    // Null while the store cannot be read.
-    let gauges = gauges.get().await.ok().map(|gauges| GaugeSummary::new(&gauges));
+    let gauges = gauges.summary().await;
     let gauges_covered = sources.iter().any(|source| source.covers.contains(&CoveredData::Gauges));
     let no_gauge_is_heard = gauges_covered && gauges.as_ref().is_some_and(GaugeSummary::is_silent);
     let stale_since = follower.stale_since();

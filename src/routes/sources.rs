@@ -11,7 +11,7 @@ use crate::openapi::Described;
 use crate::rendering::ApiResponse;
 use crate::schema::{annotate, array, object, or_null, reference, text, utc_date_time};
 use crate::sources::Sources;
-use crate::stores::{GaugeStatuses, GaugeSummary};
+use crate::stores::GaugeStatuses;
 
 pub(super) fn routes() -> Vec<Described> {
     vec![
@@ -47,7 +47,7 @@ pub(super) async fn list_sources(
     ApiResponse::bare(&json!({
         "statusCode": 200,
         "result": sources.reports(),
-        "gauges": gauges.get().await.ok().map(|gauges| GaugeSummary::new(&gauges)),
+        "gauges": gauges.summary().await,
         "stale_since": follower.stale_since(),
     }))
 }

@@ -253,12 +253,7 @@ impl World {
         if self.is_in_real_time {
             return;
         }
-        let fresh = AttentionList::new(
-            Arc::clone(&self.store),
-            Arc::clone(clock) as _,
-            config().attention,
-            config().gauges.every,
-        );
+        let fresh = AttentionList::new(Arc::clone(&self.store), Arc::clone(clock) as _, config().attention);
         reader::check_attention(&self.history, number, &running.attention, &fresh).await;
     }
 

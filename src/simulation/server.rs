@@ -60,7 +60,7 @@ impl Server {
             Dispatcher::new(config, &store, is_only_server, &clock, &sources, &metrics, transport).unwrap();
         dispatcher.init_checkpoints().await;
         let follower = Follower::new(Arc::clone(&store), Arc::clone(&clock), metrics);
-        let attention = Arc::new(AttentionList::new(store, clock, config.attention, config.gauges.every));
+        let attention = Arc::new(AttentionList::new(store, clock, config.attention));
         let mut tasks = JoinSet::new();
         tasks.spawn(in_place(follower.clone().follow()));
         for task in dispatcher.take_tasks() {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::model::{
     AreaSelector, Attention, AttentionInput, AttentionRules, Clock, CurrentState, DisasterType, FloodState,
-    Timestamp, attention,
+    GaugeActivity, Timestamp, attention,
 };
 use crate::runtime::off_thread;
 use crate::runtime::throttle::Throttle;
@@ -37,7 +37,6 @@ pub(crate) struct AttentionList {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     rules: AttentionRules,
-    gauge_interval: Duration,
     cached: Throttle<Result<VersionedList, Arc<StoreError>>>,
 }
 
@@ -54,13 +53,8 @@ const MAX_PER_SENDER: u32 = 20;
 struct CacheKey([Revision; 4], Timestamp);
 
 impl AttentionList {
-    pub(crate) fn new(
-        store: Arc<dyn Store>,
-        clock: Arc<dyn Clock>,
-        rules: AttentionRules,
-        gauge_interval: Duration,
-    ) -> Self {
-        Self { store, cached: Throttle::new(PERIOD, Arc::clone(&clock)), clock, rules, gauge_interval }
+    pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, rules: AttentionRules) -> Self {
+        Self { store, cached: Throttle::new(PERIOD, Arc::clone(&clock)), clock, rules }
     }
 
     /// Returns the list. It reflects a new report, reading or change at once, and effects of time and waiting reports within a
@@ -100,7 +94,6 @@ impl AttentionList {
 
     async fn compute(&self) -> Result<VersionedList, StoreError> {
         let (key, now, rules) = (self.key().await?, self.clock.now(), self.rules);
-        let gauge_interval = self.gauge_interval;
         let (selector, window) = (AreaSelector::default(), Window::Last(rules.window));
         let entries = EntryQuery {
             selector: AreaSelector::default(),
@@ -118,7 +111,13 @@ impl AttentionList {
             self.store.waiting_reports(query).await?.reports.into_iter().map(|waiting| waiting.report);
         let waiting: Vec<_> =
             waiting.filter(|report| report.content.disaster_type == DisasterType::Flood).collect();
-        let gauges = self.store.gauges(&GaugeQuery { selector, window, with_failed: false }).await?.value;
+        let mut gauges = self.store.gauges(&GaugeQuery { selector, window, with_failed: false }).await?.value;
+        let recent = self.store.recent_readings(now.saturating_sub(GaugeActivity::WINDOW)).await?.value;
+        let activities = recent.0.into_iter().map(|gauge| (gauge.gauge.id.clone(), gauge.activity));
+        let mut activities: HashMap<_, _> = activities.collect();
+        for gauge in &mut gauges.0 {
+            gauge.activity = activities.remove(&gauge.gauge.id).flatten();
+        }
         let computation = off_thread(move |_| {
             let states: HashMap<_, CurrentState> =
                 layer.features().filter_map(|flood| Some((flood.area.id, flood.current?))).collect();
@@ -130,7 +129,6 @@ impl AttentionList {
                 reports: &reports.reports,
                 waiting: &waiting,
                 gauges: &gauges.0,
-                gauge_interval,
                 now,
                 states,
             };
@@ -152,5 +150,78 @@ impl AttentionList {
         });
         let list = computation.await.map_err(|error| StoreError::Backend { source: error.into() })?;
         Ok((key, list))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::demo;
+    use crate::data::folder::Dataset;
+    use crate::model::{Actor, AlertLevel, Gauge, GaugeRules, ManualClock, Mute, Observation, ObservedGauge};
+    use crate::stores::JudgedGauges;
+    use crate::stores::memory::MemoryStore;
+
+    fn list(dataset: Dataset, clock: &Arc<ManualClock>, rules: &GaugeRules) -> AttentionList {
+        let clock: Arc<dyn Clock> = Arc::clone(clock) as _;
+        let store = Arc::new(MemoryStore::new(dataset, Arc::clone(&clock)));
+        let store = Arc::new(JudgedGauges::new(store, rules.clone(), Arc::clone(&clock)));
+        AttentionList::new(store, clock, AttentionRules::default())
+    }
+
+    /// Puts a sentinel and a spike beside each reading, and beside each gauge a muted one with the worst alarm.
+    fn spoil(demo: &mut Dataset, now: Timestamp) {
+        let mut muted = Vec::new();
+        for observed in &mut demo.gauges {
+            let readings = std::mem::take(&mut observed.observations);
+            let beside = |reading: &Observation, seconds, level| {
+                let observed_at = reading.observed_at.saturating_sub(Duration::from_secs(seconds));
+                let worst = Some((AlertLevel::Critical, "SIAGA I".into()));
+                Observation::new(observed_at, level, worst, None).unwrap()
+            };
+            let alarms = readings.iter().map(|reading| beside(reading, 0, 990.0)).collect();
+            observed.observations = readings
+                .into_iter()
+                .enumerate()
+                .flat_map(|(index, reading)| {
+                    // A spike needs a reading before it.
+                    let spike = (index > 0).then(|| beside(&reading, 60, 1e6));
+                    [Some(beside(&reading, 90, -999.0)), spike, Some(reading)]
+                })
+                .flatten()
+                .collect();
+            let until = Some(now.saturating_add(Duration::from_hours(72)));
+            let by = Actor { subject: "desk".to_owned(), username: None };
+            let mute = Some(Mute { at: now, until, reason: "a test".into(), by });
+            let id = format!("{}-MUTED", observed.gauge.id);
+            muted.push(ObservedGauge::new(
+                Arc::new(Gauge { id, mute, ..Gauge::clone(&observed.gauge) }),
+                alarms,
+            ));
+        }
+        demo.gauges.extend(muted);
+        demo.gauges.sort_by(|one, other| one.gauge.id.cmp(&other.gauge.id));
+    }
+
+    #[rocket::async_test]
+    async fn sentinels_spikes_and_muted_gauges_change_no_line_of_the_demos_attention_for_48_hours() {
+        let now = Timestamp::parse("2026-01-02T03:04:05Z").unwrap();
+        let plain = demo::dataset(now).unwrap();
+        let mut spoilt = demo::dataset(now).unwrap();
+        spoil(&mut spoilt, now);
+        let clock = Arc::new(ManualClock::new(now));
+        let with_spikes = GaugeRules { spike: Some(1e4), ..GaugeRules::default() };
+        let lists = [list(plain, &clock, &GaugeRules::default()), list(spoilt, &clock, &with_spikes)];
+        let mut gauges_were_reasons = false;
+        for hour in 0..48 {
+            clock.set(now.saturating_add(Duration::from_hours(hour)));
+            let mut texts = Vec::new();
+            for list in &lists {
+                texts.push(serde_json::to_string_pretty(&*list.get().await.unwrap()).unwrap());
+            }
+            gauges_were_reasons |= texts[0].contains("gaugeid");
+            assert!(texts[0] == texts[1], "after {hour} h");
+        }
+        assert!(gauges_were_reasons);
     }
 }

@@ -1,5 +1,5 @@
 use super::{GaugeQuery, Store, StoreError, Versioned};
-use crate::model::{GaugeActivity, GaugeLayer, ObservedGauge, Timestamp, Validity};
+use crate::model::{GaugeActivity, GaugeLayer, GaugeStatus, ObservedGauge, Quality, Timestamp, Validity};
 
 /// Which gauges to list, with their status and trend.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -66,6 +66,15 @@ fn replace_readings(gauges: &mut [ObservedGauge], listed: Vec<ObservedGauge>) {
     }
     for ObservedGauge { gauge, observations, .. } in listed {
         if let Ok(index) = gauges.binary_search_by(|other| other.gauge.id.cmp(&gauge.id)) {
+            // A test over many hours sees more than the newest readings.
+            let is_suspect =
+                observations.last().is_some_and(|last| matches!(last.quality, Quality::Suspect(_)));
+            if let Some(activity) = &mut gauges[index].activity
+                && is_suspect
+                && activity.status == GaugeStatus::Ok
+            {
+                activity.status = GaugeStatus::Suspect;
+            }
             gauges[index].observations = observations;
         }
     }

@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
+use tokio::time;
 
 use super::{Store, StoreError, from_shared};
 use crate::model::{Clock, GaugeActivity, GaugeStatus, ObservedGauge, Timestamp};
@@ -16,6 +17,7 @@ pub(crate) struct GaugeStatuses {
 }
 
 const PERIOD: Duration = Duration::from_secs(30);
+const SUMMARY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A gauge as operators see it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -27,6 +29,9 @@ pub(crate) struct GaugeReport {
     pub(crate) last_heard: Option<Timestamp>,
     /// When the gauge falls or fell silent.
     pub(crate) silent_since: Option<Timestamp>,
+    /// When a mute last began or ended.
+    #[serde(skip)]
+    pub(crate) muted: Option<Timestamp>,
     pub(crate) lat: f64,
     pub(crate) lng: f64,
 }
@@ -58,14 +63,20 @@ impl GaugeStatuses {
         reports.map_err(from_shared)
     }
 
+    /// Returns the summary for a health check; `None` if the store does not answer within a second.
+    pub(crate) async fn summary(&self) -> Option<GaugeSummary> {
+        let gauges = time::timeout(SUMMARY_TIMEOUT, self.get()).await;
+        Some(GaugeSummary::new(&gauges.ok()?.ok()?))
+    }
+
     async fn read(&self) -> Result<Arc<[GaugeReport]>, StoreError> {
-        let since = self.clock.now().saturating_sub(GaugeActivity::WINDOW);
-        let recent = self.store.recent_readings(since).await?.value;
-        Ok(recent.0.into_iter().filter_map(report).collect())
+        let now = self.clock.now();
+        let recent = self.store.recent_readings(now.saturating_sub(GaugeActivity::WINDOW)).await?.value;
+        Ok(recent.0.into_iter().filter_map(|observed| report(observed, now)).collect())
     }
 }
 
-fn report(observed: ObservedGauge) -> Option<GaugeReport> {
+fn report(observed: ObservedGauge, now: Timestamp) -> Option<GaugeReport> {
     let ObservedGauge { gauge, activity, .. } = observed;
     let GaugeActivity { status, last, silent_since, .. } = *activity?;
     let place = gauge.location.coord();
@@ -75,13 +86,14 @@ fn report(observed: ObservedGauge) -> Option<GaugeReport> {
         status,
         last_heard: last.map(|last| last.observed_at),
         silent_since,
+        muted: gauge.mute.as_ref().map(|mute| mute.until.filter(|until| *until <= now).unwrap_or(mute.at)),
         lat: place.y,
         lng: place.x,
     })
 }
 
 impl GaugeSummary {
-    pub(crate) fn new(gauges: &[GaugeReport]) -> Self {
+    fn new(gauges: &[GaugeReport]) -> Self {
         let with = |status| gauges.iter().filter(move |gauge| gauge.status == status);
         let silent = with(GaugeStatus::Silent).take(MOST_NAMED).map(|gauge| gauge.gaugeid.clone());
         Self {

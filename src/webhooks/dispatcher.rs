@@ -63,12 +63,7 @@ impl Dispatcher {
             permits: Arc::new(Semaphore::new(config.webhooks.at_once.get().get() as usize)),
             statuses: WebhookStatuses::new(config.webhooks.by_name.keys()),
             sources: sources.clone(),
-            attention: Arc::new(AttentionList::new(
-                Arc::clone(store),
-                Arc::clone(clock),
-                config.attention,
-                config.gauges.every,
-            )),
+            attention: Arc::new(AttentionList::new(Arc::clone(store), Arc::clone(clock), config.attention)),
             gauges: Arc::new(GaugeStatuses::new(Arc::clone(store), Arc::clone(clock))),
             issuer: Arc::new(config.issuer()),
             photos: config.photos_url().into(),

@@ -74,7 +74,8 @@ impl Entry {
             mark: is_silent.then(String::new),
             at: since,
             values: object(gauge),
-            id: (last_heard, number, is_silent.into()),
+            // After a mute, the same silence is another event.
+            id: (last_heard.max(gauge.muted.unwrap_or(last_heard)), number, is_silent.into()),
         }
     }
 
@@ -126,9 +127,8 @@ impl Event {
         let layer = match kind {
             EventKind::Report => LayerKind::Reports,
             EventKind::Alert => LayerKind::Alerts,
-            EventKind::State | EventKind::Attention | EventKind::Source | EventKind::Gauge => {
-                LayerKind::Floods
-            }
+            EventKind::Gauge => LayerKind::Gauges,
+            EventKind::State | EventKind::Attention | EventKind::Source => LayerKind::Floods,
         };
         let layer = sample(layer, hostile, now);
         let mut features = layer.features().map(|feature| object(&feature.properties));
@@ -163,7 +163,7 @@ impl Event {
                     status: SourceStatus::Silent,
                 })
             }
-            EventKind::Gauge => list_values(kind, [object(&sample_gauge(now))].into_iter()),
+            EventKind::Gauge => list_values(kind, features.map(|gauge| object(&sample_gauge(&gauge, now)))),
         };
         let id = identifier(webhook, kind, [(now, 0, 0)]);
         Self { id, kind, at: now, values, ack: Ack::Entries(Vec::new()) }
@@ -199,13 +199,15 @@ fn report_values(mut values: Values, [lng, lat]: [f64; 2], holder: Option<&CardH
     values
 }
 
-fn sample_gauge(now: Timestamp) -> GaugeReport {
+fn sample_gauge(properties: &Values, now: Timestamp) -> GaugeReport {
+    let text = |key: &str| properties[key].as_str().unwrap_or_default().to_owned();
     GaugeReport {
-        gaugeid: "TMA00001".to_owned(),
-        gaugenameid: "Bendung Katulampa".to_owned(),
+        gaugeid: text("gaugeid"),
+        gaugenameid: text("gaugenameid"),
         status: GaugeStatus::Silent,
         last_heard: Some(now.saturating_sub(Duration::from_hours(1))),
         silent_since: Some(now),
+        muted: None,
         lat: -6.633_43,
         lng: 106.837_16,
     }

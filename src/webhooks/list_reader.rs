@@ -129,11 +129,11 @@ impl ListReader {
         Ok(entries.collect())
     }
 
-    /// A muted gauge is not listed, so that it is sent anew if it is silent when the muting ends.
+    /// A silent gauge that is muted is sent as muted, and anew if it is silent when the muting ends.
     async fn gauges(&self, since: Timestamp) -> Result<Arc<[Entry]>, StoreError> {
         let gauges = self.shared.gauges.get().await?;
-        let unmuted = gauges.iter().filter(|gauge| gauge.status != GaugeStatus::Muted);
-        Ok(unmuted.map(|gauge| Entry::gauge(gauge, since)).collect())
+        let read = gauges.iter().filter(|gauge| gauge.status != GaugeStatus::Never);
+        Ok(read.map(|gauge| Entry::gauge(gauge, since)).collect())
     }
 
     fn sources(&self, since: Timestamp) -> Arc<[Entry]> {

@@ -139,7 +139,7 @@ await chromium(async (page) => {
   await page.click("#tab-attention");
   const row = `[data-area="${area_id}"]`;
   await until("the gauge is a reason", () => page.evaluate((row) => (document.getElementById("new").click(), Boolean(document.querySelector(`${row} li.gauge`))), row));
-  const curve = (level) => page.waitForFunction((row, level) => document.querySelector(`${row} figure`)?.textContent.includes(`: ${level} cm`) && document.querySelector(`${row} polyline`), slow, row, level);
+  const curve = (level) => page.waitForFunction((row, level) => document.querySelector(`${row} figure`)?.textContent.includes(`: ${level} cm`) && document.querySelector(`${row} svg path`), slow, row, level);
   const unfold = () => page.$eval(`${row} .unfold`, (button) => button.click());
   await unfold();
   await curve(720);

@@ -120,7 +120,7 @@ await chromium(async (page, browser) => {
   // Gauges and reports are opened by keyboard.
   await page.focus("#gauges button");
   await page.keyboard.press("Enter");
-  await page.waitForSelector("#chosen svg polyline");
+  await page.waitForSelector("#chosen svg path");
 
   // An hour of the past is another look of the page; the way back is a button, and nothing that arrives late changes that.
   await page.focus("#hours");

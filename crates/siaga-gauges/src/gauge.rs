@@ -19,16 +19,9 @@ pub(crate) struct GaugeSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum AlertLevel {
-    Critical = 1,
+    Critical,
     Alert,
     Watch,
-}
-
-impl GaugeSettings {
-    /// Returns the alert level of a water level: 1 (critical) to 4 (normal).
-    pub(crate) fn alert(&self, level: f64) -> u8 {
-        self.thresholds.iter().find(|(_, border)| level >= **border).map_or(4, |(alert, _)| *alert as u8)
-    }
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]

@@ -19,6 +19,8 @@ use super::source::{self, Failure};
 const MAX_OBSERVATIONS: usize = 500;
 /// The most gauges of a feed that are sent at the same time.
 const MAX_CONNECTIONS: usize = 4;
+/// The alert level of a gauge without alarm.
+const NORMAL: u8 = 4;
 /// The most rejected gauges of a round that are logged.
 const MAX_LOGGED: usize = 10;
 
@@ -153,10 +155,11 @@ impl FeedReader {
     /// Returns the body of `PUT /floodgauges`.
     fn body(&self, id: &str, state: &GaugeState, levels: &[(i64, f64)]) -> Value {
         let settings = self.feed.gauge(id);
-        let is_unrated = settings.thresholds.is_empty() && self.feed.alert == Some(Alert::Stored);
+        // Siaga computes the alert level from thresholds.
+        let is_normal = settings.thresholds.is_empty() && self.feed.alert == Some(Alert::Normal);
+        let alert = is_normal.then_some(NORMAL);
         let observation = |&(at, level): &(i64, f64)| {
             let at = DateTime::from_timestamp_millis(at).unwrap_or_default();
-            let alert = (!is_unrated).then(|| settings.alert(level));
             json!({ "observed_at": at.to_rfc3339_opts(SecondsFormat::Millis, true), "level": level, "alert": alert })
         };
         let mut body = json!({

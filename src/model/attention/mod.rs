@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    AlertLevel, Area, AreaId, AreaSet, CARD_SOURCE, CurrentState, FloodState, GaugeActivity, GaugeStatus,
-    Number, ObservedGauge, Position, Quality, Report, ReportKey, Timestamp, alerts, duration,
+    AlertLevel, Area, AreaId, AreaSet, CARD_SOURCE, CurrentState, FloodState, GaugeStatus, Number,
+    ObservedGauge, Position, Quality, Report, ReportKey, Timestamp, alerts, duration,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,8 +103,6 @@ pub(crate) struct AttentionInput<'s> {
     pub(crate) reports: &'s [Arc<Report>],
     pub(crate) waiting: &'s [Arc<Report>],
     pub(crate) gauges: &'s [ObservedGauge],
-    /// The expected time between readings of gauges that do not show their own.
-    pub(crate) gauge_interval: Duration,
     pub(crate) now: Timestamp,
 }
 
@@ -193,12 +191,12 @@ pub(crate) fn attention(input: &AttentionInput<'_>, rules: &AttentionRules) -> V
         }
     }
     for gauge in input.gauges {
-        let activity = GaugeActivity::new(&gauge.gauge, &gauge.observations, input.gauge_interval, input.now);
-        if activity.status == GaugeStatus::Muted {
+        let status = gauge.activity.as_ref().map(|activity| activity.status);
+        if status == Some(GaugeStatus::Muted) {
             continue;
         }
-        let is_silent = activity.status == GaugeStatus::Silent;
-        let last_heard = activity.last.filter(|_| is_silent).map(|last| last.observed_at);
+        let last_heard = gauge.observations.last().filter(|_| status == Some(GaugeStatus::Silent));
+        let last_heard = last_heard.map(|last| last.observed_at);
         let Some(Alarm { since: at, alert, label, is_suspect }) = alarm(gauge) else { continue };
         for area in input.areas {
             let is_new = input.changed.get(&area.id).is_none_or(|changed| at > *changed);

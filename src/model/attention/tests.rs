@@ -73,7 +73,6 @@ fn scene<'s>(areas: &'s AreaSet, reports: &'s [Arc<Report>], now: Timestamp) -> 
         reports,
         waiting: &[],
         gauges: &[],
-        gauge_interval: Duration::from_mins(20),
         now,
     }
 }

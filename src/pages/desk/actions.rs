@@ -93,7 +93,9 @@ pub(super) async fn mute(
     store: &State<Arc<dyn Store>>,
     desk: &State<Desk>,
 ) -> Result<ApiResponse, Problem> {
-    mute_gauge(&officer.0.credential, None, &id.get()?.0, Some(&body.0), desk.now(), &***store).await
+    let OfficerScript(officer) = officer;
+    let by = officer.author(Scope::FloodsWrite).by;
+    mute_gauge(&officer.credential, by, &id.get()?.0, Some(&body.0), desk.now(), &***store).await
 }
 
 #[delete("/desk/gauges/<id>/mute")]
@@ -103,7 +105,9 @@ pub(super) async fn unmute(
     store: &State<Arc<dyn Store>>,
     desk: &State<Desk>,
 ) -> Result<ApiResponse, Problem> {
-    mute_gauge(&officer.0.credential, None, &id.get()?.0, None, desk.now(), &***store).await
+    let OfficerScript(officer) = officer;
+    let by = officer.author(Scope::FloodsWrite).by;
+    mute_gauge(&officer.credential, by, &id.get()?.0, None, desk.now(), &***store).await
 }
 
 /// Records a heartbeat of the officer's source. The page sends heartbeats only until 30 minutes after the last keystroke or tap.

@@ -14,7 +14,11 @@ export const meters = ({ renew, say }) => {
     try {
       const path = "/floodgauges?geoformat=geojson&silent=true";
       // A list of too many readings is refused.
-      const { features } = await load(path).catch(() => load(`${path}&latest=true`));
+      const latest = (error) => {
+        if (error.status !== 400) throw error;
+        return load(`${path}&latest=true`);
+      };
+      const { features } = await load(path).catch(latest);
       all = new Map(features.map(({ properties }) => [properties.gaugeid, properties]));
       hasFailed = false;
     } catch (error) {

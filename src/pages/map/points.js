@@ -82,23 +82,25 @@ const trendOf = ({ cm_per_hour: rate, from, to }) => {
   return `${text} (${clockOf(from)}–${clockOf(to)})`;
 };
 /** Returns why no level is shown as the present one; nothing if one is. */
-const absence = ({ status, muted_until, last }) => {
+const absence = ({ status, muted_until, every }, last) => {
   if (status === "muted") return [`${t.water.mutedUntil} `, moment(muted_until)];
-  if (status === "never") return [t.water.never];
-  if (status === "silent") return [`${t.water.noDataSince} `, moment(last.f1)];
+  if (!last) return [t.water.never];
+  // The page may be older than the gauge's silence.
+  const isOverdue = Date.now() - Date.parse(last.f1) >= 3_000 * every;
+  if (status === "silent" || isOverdue) return [`${t.water.noDataSince} `, moment(last.f1)];
 };
 
 const gauge = (feature) => {
-  const { gaugeid, gaugenameid, observations, thresholds = {}, trend, status, muted_until } = feature.properties;
+  const { gaugeid, gaugenameid, observations, thresholds = {}, trend } = feature.properties;
   const last = observations.at(-1) ?? feature.properties.last;
   const { f1, f2, f3, quality, reason } = last ?? {};
   const level = `${Math.round(f2)} ${t.depth.cm}`;
-  const absent = absence({ status, muted_until, last });
+  const absent = absence(feature.properties, last);
   const isSuspect = quality === 3;
   const borders = Object.entries(thresholds).map(([name, from]) => `${t.depth.level} ${ALERT_NUMBERS[name]}: ${fill(t.water.from, { level: Math.round(from) })}`);
   const facts = [
     ...(isSuspect ? [t.water[reason] ?? t.water.suspect] : []),
-    ...(trend ? [trendOf(trend)] : []),
+    ...(trend && !absent ? [trendOf(trend)] : []),
     ...(borders.length ? [borders.join(" · ")] : []),
   ];
   return {
@@ -106,7 +108,7 @@ const gauge = (feature) => {
     colour: absent ? "#9aa5ad" : isSuspect ? "#fff" : ALERT_COLOURS[f3] ?? "#fff",
     struck: Boolean(absent), hollow: isSuspect && !absent,
     title: absent ? nice(gaugenameid) : `${nice(gaugenameid)}: ${level}`,
-    about: () => absent ?? [`${t.depth.level} ${f3} · ${[...(isSuspect ? [t.water.suspect] : []), ...(trend ? [trendOf(trend)] : []), ""].join(" · ")}`, moment(f1)],
+    about: () => absence(feature.properties, last) ?? [`${t.depth.level} ${f3} · ${[...(isSuspect ? [t.water.suspect] : []), ...(trend ? [trendOf(trend)] : []), ""].join(" · ")}`, moment(f1)],
     more: () => [
       ...(absent && last ? [make("p", {}, `${level} · ${t.depth.level} ${f3}`)] : []),
       ...facts.map((fact) => make("p", {}, fact)),
@@ -145,6 +147,14 @@ export const points = ({ layer, view, choose, areaName, colourOf, changed }) => 
     layer.points = shown.map((point) => ({ ...point, colour: colourOf(point.colour) }));
     view.redraw();
   };
+  let gaugeFeatures = [];
+  const drawGauges = () => {
+    all.gauges = gaugeFeatures.map(gauge);
+    items("gauges", all.gauges, t.noGauges, choose);
+    draw();
+  };
+  // Time alone makes a gauge silent.
+  setInterval(() => find("gauges").contains(document.activeElement) || drawGauges(), 60_000);
   const readReports = async (result) => {
     await learn();
     return decode(result).map((feature) => report(feature, areaName));
@@ -180,12 +190,12 @@ export const points = ({ layer, view, choose, areaName, colourOf, changed }) => 
     },
     gauges: async () => {
       const take = (result) => {
-        all.gauges = decode(result).map(gauge);
-        items("gauges", all.gauges, t.noGauges, choose);
-        draw();
+        gaugeFeatures = decode(result);
+        drawGauges();
       };
       // A list of too many readings is refused.
-      take(await load("/floodgauges?silent=true", { take }).catch(() => load("/floodgauges?silent=true&latest=true", { take })));
+      const latest = (error) => (error.status === 400 ? load("/floodgauges?silent=true&latest=true", { take }) : Promise.reject(error));
+      take(await load("/floodgauges?silent=true", { take }).catch(latest));
     },
     /** Shows pumps and floodgates, or none. */
     infrastructure: (features) => {

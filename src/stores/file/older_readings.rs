@@ -68,10 +68,14 @@ impl Decorator for OlderReadings {
     }
 
     async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError> {
-        let Some(period) = self.older(query) else { return self.inner().gauges(query).await };
+        if self.older(query).is_none() {
+            return self.inner().gauges(query).await;
+        }
         // Read first, so that the readings are at least as new as this revision. Its validity counts the readings in memory.
         let held = self.inner().gauges(query).await?;
         let all = self.inner().all_gauges().await?.value;
+        // By now the clock may have reached readings that were ahead of it.
+        let Some(period) = self.older(query) else { return Ok(held) };
         let selector = &query.selector;
         let rows = self.read(async |from| tables::readings_between(from, period, selector).await).await?;
         let mut readings: BTreeMap<_, Vec<_>> = BTreeMap::new();
@@ -90,5 +94,69 @@ impl Decorator for OlderReadings {
     async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError> {
         let Some(period) = self.older(query) else { return self.inner().count_readings(query, most).await };
         self.read(async |from| tables::count_readings(from, period, &query.selector, most).await).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::fixture::{self, place};
+    use crate::model::bodies::{GaugeReadings, SettingsUpdate};
+    use crate::model::{AreaSelector, ManualClock, Observation};
+    use crate::stores::Window;
+    use crate::stores::file::{schema, writer};
+
+    async fn open(database: &Database, clock: &Arc<ManualClock>) -> Arc<dyn Store> {
+        let mut connection = database.connect().await.unwrap();
+        schema::migrate(&mut connection).await.unwrap();
+        let clock: Arc<dyn Clock> = Arc::clone(clock) as _;
+        let timeout = Duration::from_secs(10);
+        let opened = writer::open(database.clone(), connection, None, Arc::clone(&clock), timeout);
+        Arc::new(OlderReadings::new(opened.await.unwrap().0, database.clone(), clock))
+    }
+
+    fn sent(id: &str, hours_ago: impl IntoIterator<Item = u64>) -> GaugeReadings {
+        let reading = |hours: u64| {
+            let observed_at = fixture::now().saturating_sub(Duration::from_hours(hours));
+            Observation { observed_at, ..fixture::reading(0, hours as f64) }.into()
+        };
+        GaugeReadings {
+            id: id.to_owned(),
+            name: id.to_owned(),
+            location: place(0.5, 0.5),
+            settings: SettingsUpdate::default(),
+            observations: hours_ago.into_iter().map(reading).collect(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_reopened_file_has_the_newest_readings_in_memory_and_all_others_in_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = Database::new(folder.path().join("siaga.db"), Duration::from_secs(10));
+        database.create().unwrap();
+        let clock = Arc::new(ManualClock::new(fixture::now()));
+        let store = open(&database, &clock).await;
+        store.store_gauge(sent("dead", 240..245)).await.unwrap();
+        store.store_gauge(sent("hourly", 0..100)).await.unwrap();
+        let counts = async |store: &dyn Store| {
+            let recent = store.recent_readings(fixture::now().saturating_sub(Duration::from_hours(2))).await;
+            let window = Window::Last(Duration::from_hours(24 * 30));
+            let query = GaugeQuery { selector: AreaSelector::default(), window, with_failed: true };
+            let all = store.gauges(&query).await.unwrap().value;
+            let number = |layer: GaugeLayer| -> Vec<_> {
+                layer.0.iter().map(|gauge| gauge.observations.len()).collect()
+            };
+            (number(recent.unwrap().value), number(all))
+        };
+        let expected = (vec![5, 21], vec![5, 100]);
+        assert_eq!(counts(&*store).await, expected);
+        store.close().await;
+        let reopened = open(&database, &clock).await;
+        assert_eq!(counts(&*reopened).await, expected, "after a restart");
+        reopened.erase_readings(fixture::now().saturating_sub(Duration::from_hours(50))).await.unwrap();
+        assert_eq!(counts(&*reopened).await.1, [51], "the dead gauge has none");
+        reopened.close().await;
     }
 }

@@ -12,9 +12,9 @@ use crate::model::{Gauge, GaugeLayer, Mute, Observation, ObservedGauge, Timestam
 use crate::stores::gauges::{LEAST_RECENT, MOST_RECENT};
 use crate::stores::{GaugeQuery, GaugeStore, StoreError, Versioned};
 
-/// How old the readings are that a store with a journal holds in memory: those of a day, which is the attention window, and of the time
-/// that decides on the status of a gauge. The store in the file reads older ones from the file.
-pub(in crate::stores) const HELD_READINGS: Duration = Duration::from_hours(25);
+/// How old the readings are that a store with a journal holds in memory: those of a day, which is the attention window, and of the
+/// hours before that decide on their quality. The store in the file reads older ones from the file.
+pub(in crate::stores) const HELD_READINGS: Duration = Duration::from_hours(28);
 
 #[derive(Clone, Debug)]
 pub(super) struct Gauges(OrdMap<String, GaugeRecord>);
@@ -204,23 +204,20 @@ impl GaugeStore for LocalStore {
         write.await
     }
 
-    /// Erases them one gauge after the other, so that other writers do not wait long.
     async fn erase_readings(&self, before: Timestamp) -> Result<(), StoreError> {
-        let ids: Vec<String> = self.state().gauges.value.0.keys().cloned().collect();
-        for id in ids {
-            let erase = self.write(move |state, rows, _| {
-                rows.add(|| [Row::ErasedReadings(id.clone(), before)]);
-                let Some(current) = state.gauges.value.0.get(&id) else { return Ok(()) };
-                let mut record = current.clone();
-                record.keep_since(before);
-                if record.readings.len() < current.readings.len() {
-                    state.gauges.get_mut().0.insert(id, record);
+        let write = self.write(move |state, rows, _| {
+            // Readings may be only in the file, so the revision grows in any case.
+            let gauges = &mut state.gauges.get_mut().0;
+            let ids: Vec<String> = gauges.keys().cloned().collect();
+            for id in &ids {
+                if let Some(record) = gauges.get_mut(id) {
+                    record.keep_since(before);
                 }
-                Ok(())
-            });
-            erase.await?;
-        }
-        Ok(())
+            }
+            rows.add(|| [Row::ErasedReadings(ids, before)]);
+            Ok(())
+        });
+        write.await
     }
 
     async fn mute_gauge(&self, id: &str, entry: Mute) -> Result<(), StoreError> {

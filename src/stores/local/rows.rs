@@ -20,8 +20,8 @@ pub(in crate::stores) enum Row {
     FloodState(FloodChange),
     FloodBatch(Arc<FloodBatch>),
     Gauge(Arc<Gauge>),
-    /// Removes the readings of a gauge before a time.
-    ErasedReadings(String, Timestamp),
+    /// Removes the readings of gauges before a time.
+    ErasedReadings(Vec<String>, Timestamp),
     /// The log of a gauge, whose row must be there, newest entry last.
     GaugeLog(String, Vec<Mute>),
     /// A reading with the identifier of its gauge.

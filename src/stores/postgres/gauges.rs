@@ -48,9 +48,11 @@ pub(super) const OBSERVED: &str = concat!(
             SELECT gaugeid, ",
     readings!(),
     "
-            FROM gauge_readings WHERE observed_at >= $1 AND observed_at <= $2 GROUP BY gaugeid
+            FROM gauge_readings JOIN gauges USING (gaugeid)
+            WHERE observed_at >= $1 AND observed_at <= $2
+              AND ($3::text IS NULL OR instance_region_code = $3) AND ($4::text IS NULL OR instance_region_code = $4)
+            GROUP BY gaugeid
         ) readings JOIN gauges USING (gaugeid)
-        WHERE ($3::text IS NULL OR instance_region_code = $3) AND ($4::text IS NULL OR instance_region_code = $4)
     ) asked ON true
     WHERE now.resource = 'gauges'
     ORDER BY gaugeid"

@@ -92,6 +92,7 @@ async fn levels_of_the_usgs_in_feet_are_sent_in_centimetres_and_pages_are_follow
     ))
     .await;
     let mut potomac = gauge("potomac", "Potomac", (38.5, -77.125), ("11:45:00.000", 168.801, 2));
+    potomac["observations"][0]["alert"] = Value::Null;
     potomac["thresholds"] = json!({ "alert": 168.801, "watch": 150.0 });
     assert_eq!(
         bodies,

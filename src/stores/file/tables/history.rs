@@ -47,11 +47,14 @@ pub(super) const READINGS: Table<(Box<str>, Observation)> = table!(
 
 pub(super) async fn erase_readings(
     to: &mut SqliteConnection,
-    gauge: &str,
+    gauges: &[String],
     before: Timestamp,
 ) -> Result<(), FileError> {
-    let delete = sqlx::query("DELETE FROM gauge_readings WHERE gaugeid = ? AND observed_at < ?");
-    delete.bind(gauge).bind(millis(before)).execute(to).await?;
+    for gauge in gauges {
+        // The primary key finds them.
+        let delete = sqlx::query("DELETE FROM gauge_readings WHERE gaugeid = ? AND observed_at < ?");
+        delete.bind(gauge).bind(millis(before)).execute(&mut *to).await?;
+    }
     Ok(())
 }
 
@@ -89,7 +92,7 @@ const HELD: &str = "
         SELECT gaugeid, min(?1, coalesce((
             SELECT observed_at FROM gauge_readings WHERE gauge_readings.gaugeid = gauges.gaugeid
             ORDER BY observed_at DESC LIMIT 1 OFFSET 20
-        ), ?1)) AS since
+        ), -9223372036854775808)) AS since
         FROM gauges
     ) held CROSS JOIN gauge_readings ON gauge_readings.gaugeid = held.gaugeid AND observed_at >= since
     ORDER BY gauge_readings.gaugeid, observed_at";

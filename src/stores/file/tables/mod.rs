@@ -30,7 +30,7 @@ impl Row {
             Self::FloodState(change) => history::FLOOD_STATES.put(to, change).await,
             Self::FloodBatch(batch) => FLOOD_BATCHES.put(to, batch).await,
             Self::Gauge(gauge) => history::GAUGES.put(to, gauge).await,
-            Self::ErasedReadings(gauge, before) => history::erase_readings(to, gauge, *before).await,
+            Self::ErasedReadings(gauges, before) => history::erase_readings(to, gauges, *before).await,
             Self::GaugeLog(gauge, log) => history::put_gauge_log(to, gauge, log).await,
             Self::Reading(gauge, reading) => {
                 history::READINGS.put(to, &((&**gauge).into(), reading.clone())).await
