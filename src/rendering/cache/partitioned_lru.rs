@@ -9,7 +9,6 @@ use super::lru::{CacheValue, LruByBytes, OVERHEAD};
 pub(super) struct PartitionedLru<K: Hash + Eq, V> {
     bounded: LruByBytes<K, V>,
     unbounded: LruByBytes<K, V>,
-    /// Whether a key is unbounded.
     is_unbounded: fn(&K) -> bool,
     limit: usize,
 }

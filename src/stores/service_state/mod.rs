@@ -33,7 +33,6 @@ pub(super) struct Service {
     /// The secret that signs upload addresses.
     pub(super) signing_key: Option<Secret>,
     pub(super) last_heard: OrdMap<String, Timestamp>,
-    /// The states of webhooks, by name.
     pub(super) webhooks: OrdMap<String, WebhookState>,
 }
 

@@ -34,7 +34,6 @@ pub(super) struct Reports {
     erased: OrdMap<ReportKey, Arc<ErasedReport>>,
     erased_by_time: OrdMap<(Timestamp, ReportKey), Arc<ErasedReport>>,
     last_key: Option<ReportKey>,
-    /// The moderation log, oldest first.
     log: Vector<ModerationEntry>,
     moves: MoveQueue,
     cards: Cards,
