@@ -118,7 +118,7 @@ const LEAST_KEPT: Duration = Duration::from_hours(32 * 24);
 /// A jump fails only if the level comes back within this many readings.
 const RETURN: usize = 3;
 /// How long before a reading its neighbours can lie, apart from a flat run.
-const NEIGHBOURS: Duration = Duration::from_hours(3);
+const NEIGHBOURS: Duration = Duration::from_hours(2);
 
 impl GaugeRules {
     /// Returns the key of an unusable value, and the rule that it breaks.

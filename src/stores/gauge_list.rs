@@ -1,3 +1,4 @@
+use super::gauges::MOST_RECENT;
 use super::{GaugeQuery, Store, StoreError, Versioned};
 use crate::model::{GaugeActivity, GaugeLayer, GaugeStatus, ObservedGauge, Quality, Timestamp, Validity};
 
@@ -20,15 +21,18 @@ impl GaugeListQuery {
         now: Timestamp,
     ) -> Result<Versioned<GaugeLayer>, StoreError> {
         // Read first, so that the listed readings are at least as new as this revision.
-        let recent = store.recent_readings(now.saturating_sub(GaugeActivity::WINDOW)).await?;
+        let since = now.saturating_sub(GaugeActivity::WINDOW);
+        let recent = store.recent_readings(since).await?;
         let selector = &self.readings.selector;
         let mut gauges = recent.value.0;
         gauges.retain(|gauge| selector.matches_codes(None, gauge.gauge.region_code.as_deref()));
         let next_changes = gauges.iter().filter_map(|gauge| gauge.activity.as_ref()?.next_change(now));
-        let status_validity =
-            Validity::Between { from: now, until: next_changes.min().unwrap_or(Timestamp::LAST) };
-        let validity = if self.only_latest {
-            self.keep_latest(&mut gauges, now)
+        let until = next_changes.min().unwrap_or(Timestamp::LAST);
+        let status_validity = Validity::Between { from: now, until }.and(recent.validity);
+        let (first, _) = self.readings.window.bounds(now);
+        let has_all = since <= first && gauges.iter().all(|gauge| gauge.observations.len() < MOST_RECENT);
+        let validity = if self.only_latest || has_all {
+            self.select(&mut gauges, now)
         } else {
             let listed = store.gauges(&self.readings).await?;
             replace_readings(&mut gauges, listed.value.0);
@@ -38,23 +42,22 @@ impl GaugeListQuery {
         Ok(Versioned::new(recent.revision, GaugeLayer(gauges)).within(status_validity.and(validity)))
     }
 
-    /// Keeps the newest reading of each gauge in the window. Returns the validity of the result.
-    fn keep_latest(&self, gauges: &mut [ObservedGauge], now: Timestamp) -> Validity {
+    /// Keeps the readings to list, of recent ones that include them. Returns the validity of the result.
+    fn select(&self, gauges: &mut [ObservedGauge], now: Timestamp) -> Validity {
         let GaugeQuery { window, with_failed, .. } = self.readings;
         let (first, last) = window.bounds(now);
         let mut next = None;
-        for gauge in &mut *gauges {
-            let shown = gauge.observations.partition_point(|reading| reading.observed_at <= last);
-            next = gauge.observations[shown..].iter().map(|reading| reading.observed_at).chain(next).min();
-            gauge.observations.truncate(shown);
-            let newest =
-                gauge.observations.iter().rposition(|reading| with_failed || reading.quality.is_usable());
-            gauge.observations =
-                newest.map(|index| gauge.observations.swap_remove(index)).into_iter().collect();
-            gauge.observations.retain(|reading| first <= reading.observed_at);
+        for ObservedGauge { observations, .. } in &mut *gauges {
+            let later = observations.partition_point(|reading| reading.observed_at <= last);
+            next = observations.drain(later..).map(|reading| reading.observed_at).chain(next).min();
+            observations.retain(|reading| {
+                first <= reading.observed_at && (with_failed || reading.quality.is_usable())
+            });
+            if self.only_latest {
+                observations.drain(..observations.len().saturating_sub(1));
+            }
         }
-        let oldest =
-            gauges.iter().filter_map(|gauge| gauge.observations.first()).map(|reading| reading.observed_at);
+        let oldest = gauges.iter().filter_map(|gauge| gauge.observations.first()?.observed_at.into());
         window.validity(now, oldest.min(), next)
     }
 }

@@ -135,6 +135,11 @@ const QUERIES: &[Query] = &[
     Query("the gauges of the last hour", Some("gauge_readings_observed_at"), 50, |store| {
         async { store.gauges(&of_gauges()).await.unwrap().value.0.len() }.boxed()
     }),
+    // 103 gauges: the time of the 21st newest reading, and the readings since.
+    Query("the newest readings of each gauge", Some("gauge_readings_pkey"), 5_000, |store| {
+        let since = now().saturating_sub(Duration::from_hours(2));
+        async move { store.recent_readings(since).await.unwrap().value.0.len() }.boxed()
+    }),
     Query("how many readings the last hour has", Some("gauge_readings_observed_at"), 50, |store| {
         async { count(store.count_readings(&of_gauges(), 1_000).await) }.boxed()
     }),

@@ -14,7 +14,7 @@ use crate::stores::{GaugeQuery, GaugeStore, StoreError, Versioned};
 
 /// How old the readings are that a store with a journal holds in memory: those of a day, which is the attention window, and of the
 /// hours before that decide on their quality. The store in the file reads older ones from the file.
-pub(in crate::stores) const HELD_READINGS: Duration = Duration::from_hours(28);
+pub(in crate::stores) const HELD_READINGS: Duration = Duration::from_hours(26);
 
 #[derive(Clone, Debug)]
 pub(super) struct Gauges(OrdMap<String, GaugeRecord>);
