@@ -16,7 +16,7 @@ pub enum GaugeStatus {
     Suspect,
     /// Three expected readings are missing.
     Silent,
-    /// The gauge has no usable reading.
+    /// The gauge was never read.
     Never,
     /// An operator has switched the gauge off for a time.
     Muted,
@@ -86,7 +86,7 @@ const LONGEST_INTERVAL: Duration = Duration::from_hours(24);
 const TREND_WINDOW: Duration = Duration::from_hours(2);
 const TREND_READINGS: usize = 4;
 const TREND_SPAN: Duration = Duration::from_mins(30);
-/// Of more readings in the window, evenly spaced ones count, so that 10,000 gauges cost no more than some milliseconds.
+/// Of more readings in the window, evenly spaced ones count, so that a trend needs at most 435 slopes.
 const MOST_TREND_READINGS: usize = 30;
 
 impl GaugeActivity {

@@ -25,7 +25,7 @@ pub(super) fn routes() -> Vec<Described> {
                     "silent": annotate(array(text("Its `gaugeid`.")), json!({
                         "maxItems": 100, "description": "The first 100 that are silent.",
                     })),
-                    "never": { "type": "integer", "minimum": 0, "description": "How many have no usable reading." },
+                    "never": { "type": "integer", "minimum": 0, "description": "How many were never read." },
                 }))),
                 "stale_since": or_null(utc_date_time(
                     "While the server cannot read from its store: the time until which its data is known to be current. Otherwise null.",

@@ -63,8 +63,8 @@ pub(super) fn schemas() -> Value {
         "GaugeInterval": every,
         "GaugeStatus": {
             "type": "string", "enum": GaugeStatus::ALL.map(GaugeStatus::name),
-            "description": "`suspect`: the newest reading is in doubt. `silent`: three expected readings are missing. `never`: there \
-                is no usable reading. `muted`: an operator has switched the gauge off for a time.",
+            "description": "`suspect`: the newest reading is in doubt. `silent`: three expected readings are missing. `never`: it was \
+                never read. `muted`: an operator has switched the gauge off for a time.",
         },
         "GaugeTrend": object(json!({
             "cm_per_hour": level("The median slope (Theil–Sen) of the good readings of two hours, in centimetres per hour."),

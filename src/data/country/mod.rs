@@ -181,6 +181,8 @@ fn is_language(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -194,6 +196,21 @@ mod tests {
             Translations::read(code, &Files::BuiltIn, &reference, None, &mut diagnostics);
         }
         assert!(diagnostics.count() == 0, "{diagnostics:?}");
+    }
+
+    #[test]
+    fn the_german_texts_are_complete() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("texts")).unwrap();
+        for file in ["id/hazards.toml", "id/regions.csv", "id/texts/en.json", "de/texts/de.json"] {
+            let (_, to) = file.split_once('/').unwrap();
+            fs::copy(Path::new("country").join(file), folder.path().join(to)).unwrap();
+        }
+        let settings = fs::read_to_string("country/id/country.toml").unwrap();
+        let settings = settings.replace("[\"id\", \"en\"]", "[\"de\", \"en\"]");
+        fs::write(folder.path().join("country.toml"), settings).unwrap();
+        let country = Country::read(folder.path()).unwrap();
+        assert_eq!(country.main().code(), "de");
     }
 
     #[test]

@@ -20,7 +20,7 @@ const AWAKE = 1_800_000; // So long after the last key or tap the officer counts
 
 const areas = new Map(); // What is known of all areas, by id.
 let states = new Map(); // The flooded areas.
-let news = { attention: [], log: [], reports: [], hidden: [] };
+let news = { attention: [], log: [], reports: [], hidden: [], muted: {} };
 const attention = new Map();
 const chosen = new Set();
 let newest = new Map(); // The last change of each area, from the log.
