@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::PathParameter;
 use crate::model::{AreaId, InfrastructureKind, NAME, ReportKey, SenderHash, is_name};
+use crate::schema;
 
 impl PathParameter for AreaId {
     const NAME: &'static str = "localAreaId";
@@ -56,7 +57,7 @@ impl PathParameter for GaugeId {
     const MISSING: Option<&'static str> = Some("There is no such gauge.");
 
     fn schema() -> Value {
-        json!({ "type": "string", "examples": ["TMA00001"] })
+        schema::name(Self::DESCRIPTION, "TMA00001")
     }
 
     fn parse(text: &str) -> Result<Self, String> {

@@ -122,6 +122,25 @@ await chromium(async (page, browser) => {
   await page.keyboard.press("Enter");
   await page.waitForSelector("#chosen svg path");
 
+  // Each gauge says whether its level is the present one; a text about the level of now only if it is.
+  const sent = (id, minutes, more = {}) => api("PUT", "/floodgauges", { gaugeid: id, gaugenameid: id, location: { lat: -6.2, lng: 106.8 }, every: 600,
+    thresholds: { alert: 850 }, observations: minutes.map((ago) => ({ observed_at: new Date(Date.now() - ago * 60_000).toISOString(), level: 860 - ago })), ...more });
+  await sent("rising", [35, 25, 15, 5, 0]);
+  await sent("dead", [300, 290]);
+  await sent("unread", []);
+  await sent("broken", [5]);
+  await api("PUT", "/floodgauges/broken/mute", { reason: "a secret reason" });
+  await page.reload();
+  const gaugeOf = async (id) => {
+    await page.waitForFunction((id) => [...document.querySelectorAll("#gauges li")].some((row) => row.textContent.startsWith(id)), {}, id);
+    return page.evaluate((id) => [...document.querySelectorAll("#gauges li")].find((row) => row.textContent.startsWith(id)).textContent, id);
+  };
+  assert.match(await gaugeOf("rising"), /^rising: 860 cm.*rising 60 cm\/h/);
+  assert.match(await gaugeOf("dead"), /^deadNo data since 4 hours ago/);
+  assert.equal(await gaugeOf("unread"), "unreadNo data yet");
+  assert.match(await gaugeOf("broken"), /^brokenSwitched off until \w+ /);
+  assert.ok(!(await page.content()).includes("secret reason"));
+
   // An hour of the past is another look of the page; the way back is a button, and nothing that arrives late changes that.
   await page.focus("#hours");
   const hour = await counted(page, "/archive?", async () => {

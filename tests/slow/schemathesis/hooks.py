@@ -91,6 +91,9 @@ def before_call(context, case, **kwargs):
     if isinstance(case.body, dict):
         case.body = somewhere(of_the_past(within_years(case.body)))
         case.body = in_order(case.body)
+        if case.operation.path.endswith("/mute"):
+            # A time of the next 30 days, which a schema cannot know.
+            case.body.pop("until", None)
         if isinstance(case.body.get("changes"), list):
             case.body["changes"] = each_area_once(case.body["changes"])
     if case.query:
