@@ -84,6 +84,9 @@ pub(crate) fn annotate(mut schema: Value, keywords: Value) -> Value {
 
 /// Returns the schema with null as another allowed value.
 pub(crate) fn or_null(mut schema: Value) -> Value {
+    if schema.get("$ref").is_some() {
+        return one_of([schema, json!({ "type": "null" })]);
+    }
     if let Some(kind) = schema.get("type").cloned() {
         schema["type"] = json!([kind, "null"]);
     }

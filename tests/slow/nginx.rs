@@ -198,11 +198,11 @@ fn nginx_rejects_forms_with_a_page_that_the_report_was_not_received() {
         assert!(large.to_ascii_lowercase().contains(part), "{large}");
     }
 
-    // 64 are received at once; each of these takes a second.
+    // 64 are received at once; each of these takes three seconds, also on a busy machine.
     // The body is not `-F`: curl shares and frees that between parallel requests.
     let body = files.path().join("slow.form");
     let head = b"--part\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"a.jpg\"\r\n\r\n";
-    fs::write(&body, [head.to_vec(), vec![0; 100_000], b"\r\n--part--\r\n".to_vec()].concat()).unwrap();
+    fs::write(&body, [head.to_vec(), vec![0; 300_000], b"\r\n--part--\r\n".to_vec()].concat()).unwrap();
     let body = format!("@{}", body.display());
     let content_type = "Content-Type: multipart/form-data; boundary=part";
     let mut curl = nginx.curl(&["-i", "--parallel", "--parallel-max", "80", "--limit-rate", "100k"]);

@@ -70,6 +70,11 @@ def in_order(body):
     if isinstance(thresholds, dict) and all(isinstance(level, (int, float)) for level in thresholds.values()):
         names = [name for name in ("critical", "alert", "watch") if name in thresholds]
         body = {**body, "thresholds": {**thresholds, **{name: 300 - 100 * place for place, name in enumerate(names)}}}
+    if not isinstance(thresholds, dict):
+        # Without thresholds each reading needs an alert level.
+        for reading in body["observations"] if isinstance(body.get("observations"), list) else []:
+            if isinstance(reading, dict) and reading.get("alert") is None:
+                reading["alert"] = 4
     if isinstance(ends, list) and len(ends) == 2 and all(isinstance(end, (int, float)) for end in ends):
         body = {**body, "range": [-50, 1200]}
     return body
