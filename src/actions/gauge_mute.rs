@@ -16,7 +16,7 @@ pub(crate) fn may_mute(credential: &Credential) -> bool {
 /// Mutes a gauge, or ends that if there is no `body`.
 pub(crate) async fn mute_gauge(
     credential: &Credential,
-    by: Actor,
+    username: Option<String>,
     id: &str,
     body: Option<&Object>,
     now: Timestamp,
@@ -29,6 +29,7 @@ pub(crate) async fn mute_gauge(
     let order =
         body.map(|body| read_mute(body, now)).transpose().map_err(|faults| Problem::faults(&faults))?;
     let (until, reason) = order.map_or((None, String::new()), |order| (Some(order.until), order.reason));
+    let by = Actor { subject: credential.subject.clone(), username };
     store.mute_gauge(id, Mute { at: now, until, reason: reason.into(), by }).await?;
     ApiResponse::bare(&json!({ "gaugeid": id, "muted_until": until, "updated": true }))
 }

@@ -21,7 +21,8 @@ pub struct Gauge {
     pub mute: Option<Mute>,
 }
 
-/// An entry of the log of a gauge: an operator has muted it, or ended that. A muted gauge is no evidence of a flood. Stored as JSON.
+/// An entry of the log of a gauge: an operator has muted it, or ended that. A muted gauge does not count as evidence of a flood. Stored
+/// as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mute {
     /// When it was done.

@@ -90,6 +90,8 @@ const TREND_SPAN: Duration = Duration::from_mins(30);
 const MOST_TREND_READINGS: usize = 30;
 
 impl GaugeActivity {
+    /// The number of newest readings that decide on the interval.
+    pub(crate) const READINGS: usize = DISTANCES + 1;
     /// Older readings count only among the newest 21: at most three intervals have passed since the newest reading of a gauge that
     /// is not silent, and 20 intervals of over 7 minutes are longer than the time of a trend.
     pub(crate) const WINDOW: Duration = Duration::from_mins(140);

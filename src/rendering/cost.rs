@@ -129,12 +129,13 @@ async fn reports(query: &ReportQuery, store: &dyn Store, features: u64) -> Resul
     if count <= features { Ok(count) } else { Err(too_many(features, "reports", query.window)) }
 }
 
-/// Counts the readings that a list reads: those in it, and the recent ones that decide on the status of gauges.
+/// Counts the readings that a list reads: the recent ones, which decide on the status of gauges, and older ones in it.
 async fn readings(query: &GaugeListQuery, store: &dyn Store, features: u64) -> Result<u64, Problem> {
     let listed = &query.readings;
     let recent = GaugeQuery { window: Window::Last(GaugeActivity::WINDOW), ..listed.clone() };
     let recent = store.count_readings(&recent, MAX_ENTRIES).await?;
-    if query.only_latest {
+    let is_part = matches!(listed.window, Window::Last(length) if length <= GaugeActivity::WINDOW);
+    if query.only_latest || is_part && recent <= features {
         return Ok(recent);
     }
     let count = store.count_readings(listed, features.saturating_add(1)).await?;

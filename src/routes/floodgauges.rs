@@ -3,8 +3,7 @@ use std::sync::Arc;
 use rocket::serde::json::json;
 use rocket::{State, delete, get, put};
 
-use crate::actions::{self, Author};
-use crate::auth::Scope;
+use crate::actions;
 use crate::described;
 use crate::guards::{
     AreaFilter, Authorized, Caller, FormatChoice, GaugeId, GaugesMute, GaugesWrite, JsonBody, OnlyLatest,
@@ -30,7 +29,7 @@ pub(super) fn routes() -> Vec<Described> {
             .body(|_| reference("GaugeReadings"))
             .response(reference("GaugeStored")),
         described!(mute_gauge)
-            .summary("Mutes a gauge: it is drawn as switched off, and is no evidence of a flood")
+            .summary("Mutes a gauge: it is shown as switched off, and does not count as evidence of a flood")
             .body(|_| reference("MuteOrder"))
             .response(reference("MuteChange")),
         described!(unmute_gauge).summary("Ends the muting of a gauge").response(reference("MuteChange")),
@@ -70,8 +69,7 @@ pub(super) async fn mute_gauge(
     clock: &State<Arc<dyn Clock>>,
 ) -> Result<ApiResponse, Problem> {
     let (GaugeId(id), Username(username)) = (id.get()?, username.get());
-    let by = Author::new(&authorized.credential, Scope::GaugesWrite, username).by;
-    actions::mute_gauge(&authorized.credential, by, &id, Some(&body.0), clock.now(), &***store).await
+    actions::mute_gauge(&authorized.credential, username, &id, Some(&body.0), clock.now(), &***store).await
 }
 
 #[delete("/floodgauges/<id>/mute")]
@@ -83,8 +81,7 @@ pub(super) async fn unmute_gauge(
     clock: &State<Arc<dyn Clock>>,
 ) -> Result<ApiResponse, Problem> {
     let (GaugeId(id), Username(username)) = (id.get()?, username.get());
-    let by = Author::new(&authorized.credential, Scope::GaugesWrite, username).by;
-    actions::mute_gauge(&authorized.credential, by, &id, None, clock.now(), &***store).await
+    actions::mute_gauge(&authorized.credential, username, &id, None, clock.now(), &***store).await
 }
 
 #[get("/floodgauges/<id>/log")]

@@ -103,7 +103,8 @@ pub(super) async fn readiness(
 }
 
 /// Responds with 503 while a source is silent or the data may be stale, else with 200. Also lists webhooks that are disabled or
-/// over an hour behind, and gauges that are silent; 503 if all are and a source covers them. If the newest flood change is over 10 s ahead of the clock, the response contains the difference.
+/// over an hour behind, and silent gauges; with 503 if no gauge is heard and a source covers them. If the newest flood change is over
+/// 10 s ahead of the clock, the response contains the difference.
 #[get("/health/data")]
 pub(super) async fn data_health(
     sources: &State<Sources>,

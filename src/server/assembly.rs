@@ -33,7 +33,7 @@ use crate::rendering::{LayerCache, Permits, Renderer, ResponseKey};
 use crate::routes::{self, OpenApiDocument, Readiness};
 use crate::runtime::run_in_background;
 use crate::sources::{ActivityRecorder, Sources};
-use crate::stores::{GaugeStatuses, JudgedGauges, MeasuredStore, OpenedStore, RefusalOfLimits, Store};
+use crate::stores::{JudgedGauges, MeasuredStore, OpenedStore, RefusalOfLimits, Store};
 use crate::tasks::{DataWatch, ReportRetention, SourceWatch, StoredKeys, prepare_outlines};
 use crate::telemetry::{Metrics, RepeatSuppressor};
 use crate::webhooks::{Dispatcher, http_client};
@@ -69,11 +69,6 @@ impl Builder {
         let sources = Sources::new(config.sources.clone(), Arc::clone(&self.clock));
         let source_watch = SourceWatch::new(Arc::clone(&store), sources.clone(), &metrics);
         source_watch.refresh().await;
-        let gauges = Arc::new(GaugeStatuses::new(Arc::clone(&store), Arc::clone(&self.clock)));
-        let watch = config.metrics.enabled.then(|| {
-            let clock = Arc::clone(&self.clock);
-            Arc::new(DataWatch::new(Arc::clone(&store), Arc::clone(&gauges), metrics.clone(), clock)) as _
-        });
         let spec = Interface { config: &config, formats: &formats };
         let description = OpenApiDocument::new(document(&spec, &interface));
         let (addresses, known) = (bare_addresses(&spec, &interface), known_parameters(&spec, &interface));
@@ -84,6 +79,10 @@ impl Builder {
         let mut webhooks =
             Dispatcher::new(&config, &store, is_only, &self.clock, &sources, &metrics, http_client)?;
         webhooks.init_checkpoints().await;
+        let watch = config.metrics.enabled.then(|| {
+            let clock = Arc::clone(&self.clock);
+            Arc::new(DataWatch::new(Arc::clone(&store), webhooks.gauges(), metrics.clone(), clock)) as _
+        });
         let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
         let default = formats.for_kind(LayerKind::Floods).next().cloned();
         let outlines = prepare_outlines(Arc::clone(&store), default, context);
@@ -108,7 +107,6 @@ impl Builder {
             .manage(authenticator)
             .manage(quotas)
             .manage(sources)
-            .manage(Arc::clone(&gauges))
             .manage(StreamLimiter::new(config.streams, &metrics))
             .manage(metrics)
             .manage(draining.clone())

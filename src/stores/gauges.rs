@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::{StoreError, Versioned, Window};
 use crate::model::bodies::GaugeReadings;
-use crate::model::{AreaSelector, GaugeLayer, Mute, Timestamp};
+use crate::model::{AreaSelector, GaugeActivity, GaugeLayer, Mute, Timestamp};
 
 /// Which gauges and readings to return.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -18,7 +18,7 @@ pub struct GaugeQuery {
 }
 
 /// The least number of readings that [`GaugeStore::recent_readings`] returns of a gauge, if it has so many.
-pub(super) const LEAST_RECENT: usize = 21;
+pub(super) const LEAST_RECENT: usize = GaugeActivity::READINGS;
 /// The maximum number of readings that [`GaugeStore::recent_readings`] returns of a gauge.
 pub(super) const MOST_RECENT: usize = 1_500;
 

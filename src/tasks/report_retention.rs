@@ -22,8 +22,8 @@ const OVERLAP: Duration = Duration::from_hours(1);
 /// How long the senders of reports that wait for review are kept.
 const KEEP_SENDERS: Duration = Duration::from_hours(24);
 
-/// Erases reports older than `reports.keep`, unused cards older than `cards.keep`, readings older than `gauges.keep`, and the senders of reports that have waited
-/// a day for review.
+/// Erases reports older than `reports.keep`, unused cards older than `cards.keep`, readings older than
+/// `gauges.keep`, and the senders of reports that have waited a day for review.
 #[derive(Clone, Debug)]
 pub(crate) struct ReportRetention {
     store: Arc<dyn Store>,

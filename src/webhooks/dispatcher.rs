@@ -99,7 +99,12 @@ impl Dispatcher {
     }
 
     pub(crate) fn attach_to(self, rocket: Rocket<Build>) -> Rocket<Build> {
-        rocket.manage(self.shared.statuses.clone()).manage(Arc::clone(&self.shared.attention)).attach(self)
+        let Shared { statuses, attention, gauges, .. } = &self.shared;
+        rocket.manage(statuses.clone()).manage(Arc::clone(attention)).manage(Arc::clone(gauges)).attach(self)
+    }
+
+    pub(crate) fn gauges(&self) -> Arc<GaugeStatuses> {
+        Arc::clone(&self.shared.gauges)
     }
 
     pub(super) fn take_workers(&self) -> Vec<Worker> {

@@ -68,7 +68,7 @@ impl Entry {
         let is_silent = gauge.status == GaugeStatus::Silent;
         let last_heard = gauge.last_heard.unwrap_or(Timestamp::EPOCH);
         let digest = blake3::hash(gauge.gaugeid.as_bytes());
-        let number = digest.as_bytes()[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        let number = digest.as_bytes().first_chunk().map_or(0, |first| u64::from_be_bytes(*first));
         Self {
             key: gauge.gaugeid.clone(),
             mark: is_silent.then(String::new),

@@ -44,9 +44,8 @@ fn gauge(feature: &Feature<'_>, locator: &Locator) -> Result<Gauge, String> {
         },
     };
     let (id, name) = (feature.name("gaugeid")?, feature.name("gaugenameid")?);
-    let mute = feature
-        .json("mute")
-        .map_err(|error| format!("mute is no entry of a log of an exported gauge: {error}"))?;
+    let mute =
+        feature.json("mute").map_err(|error| format!("mute must be as siaga export writes it: {error}"))?;
     Ok(Gauge { id, name, region_code, location, settings, mute })
 }
 

@@ -94,8 +94,8 @@ pub(super) async fn mute(
     desk: &State<Desk>,
 ) -> Result<ApiResponse, Problem> {
     let OfficerScript(officer) = officer;
-    let by = officer.author(Scope::FloodsWrite).by;
-    mute_gauge(&officer.credential, by, &id.get()?.0, Some(&body.0), desk.now(), &***store).await
+    let name = Some(officer.name().to_owned());
+    mute_gauge(&officer.credential, name, &id.get()?.0, Some(&body.0), desk.now(), &***store).await
 }
 
 #[delete("/desk/gauges/<id>/mute")]
@@ -106,8 +106,8 @@ pub(super) async fn unmute(
     desk: &State<Desk>,
 ) -> Result<ApiResponse, Problem> {
     let OfficerScript(officer) = officer;
-    let by = officer.author(Scope::FloodsWrite).by;
-    mute_gauge(&officer.credential, by, &id.get()?.0, None, desk.now(), &***store).await
+    let name = Some(officer.name().to_owned());
+    mute_gauge(&officer.credential, name, &id.get()?.0, None, desk.now(), &***store).await
 }
 
 /// Records a heartbeat of the officer's source. The page sends heartbeats only until 30 minutes after the last keystroke or tap.

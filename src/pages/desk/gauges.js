@@ -1,6 +1,6 @@
 // Gauges: their curves, those without current data, and switching off a broken one.
 import { nice } from "../names.js";
-import { age, curve, failed, fill, find, load, make, moment, settings, t } from "../map/words.js";
+import { age, curve, failed, fill, find, loadGauges, make, moment, settings, t } from "../map/words.js";
 import { hour } from "./rows.js";
 import { send } from "./waiting.js";
 
@@ -12,13 +12,7 @@ export const meters = ({ renew, say }) => {
   /** Reloads the gauges: officers decide by them. */
   const loadAll = async () => {
     try {
-      const path = "/floodgauges?geoformat=geojson&silent=true";
-      // A list of too many readings is refused.
-      const latest = (error) => {
-        if (error.status !== 400) throw error;
-        return load(`${path}&latest=true`);
-      };
-      const { features } = await load(path).catch(latest);
+      const { features } = await loadGauges("&geoformat=geojson");
       all = new Map(features.map(({ properties }) => [properties.gaugeid, properties]));
       hasFailed = false;
     } catch (error) {
@@ -64,7 +58,7 @@ export const meters = ({ renew, say }) => {
   const drawOff = () => {
     const off = [...all.values()].filter(({ status }) => ["muted", "silent", "never"].includes(status));
     find("gauges").hidden = !off.length;
-    find("gauges-title").textContent = fill(t.gauges, { count: off.length });
+    find("gauges-title").textContent = fill(t.gauges, { count: off.length }) + (hasFailed ? ` · ${t.noAnswer}` : "");
     const list = find("gauges-list");
     // Never replace a field that has the focus.
     if (list.querySelector("input:focus")) return;

@@ -3,7 +3,7 @@ import { decode } from "./module/layers.js";
 import { toPlace } from "./module/view.js";
 import { nice } from "../names.js";
 import { get, once } from "../request.js";
-import { HOUR, clockOf, curve, fill, find, language, load, make, moment, photo, query, settings, svg, t } from "./words.js";
+import { HOUR, clockOf, curve, fill, find, language, load, loadGauges, make, moment, photo, query, settings, svg, t } from "./words.js";
 
 // The hazards of the country.
 let hazards = {}, attributes = {}, answers = {};
@@ -83,7 +83,7 @@ const trendOf = ({ cm_per_hour: rate, from, to }) => {
 };
 /** Returns why no level is shown as the present one; nothing if one is. */
 const absence = ({ status, muted_until, every }, last) => {
-  if (status === "muted") return [`${t.water.mutedUntil} `, moment(muted_until)];
+  if (status === "muted" && Date.parse(muted_until) > Date.now()) return [`${t.water.mutedUntil} `, moment(muted_until)];
   if (!last) return [t.water.never];
   // The page may be older than the gauge's silence.
   const isOverdue = Date.now() - Date.parse(last.f1) >= 3_000 * every;
@@ -193,9 +193,7 @@ export const points = ({ layer, view, choose, areaName, colourOf, changed }) => 
         gaugeFeatures = decode(result);
         drawGauges();
       };
-      // A list of too many readings is refused.
-      const latest = (error) => (error.status === 400 ? load("/floodgauges?silent=true&latest=true", { take }) : Promise.reject(error));
-      take(await load("/floodgauges?silent=true", { take }).catch(latest));
+      take(await loadGauges("", { take }));
     },
     /** Shows pumps and floodgates, or none. */
     infrastructure: (features) => {

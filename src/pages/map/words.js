@@ -69,6 +69,14 @@ export const load = async (path, { take, ...options } = {}) => {
     throw error;
   }
 };
+/** Requests all gauges; of each only the latest reading if there are too many for a list. */
+export const loadGauges = (more = "", options = {}) => {
+  const path = `/floodgauges?silent=true${more}`;
+  return load(path, options).catch((error) => {
+    if (error.status !== 400) throw error;
+    return load(`${path}&latest=true`, options);
+  });
+};
 /** Requests cached data again. */
 export const askAgain = () => Promise.all([...kept.values()].map(({ again }) => again().catch(failed)));
 navigator.serviceWorker?.addEventListener("message", ({ data: { address, body } }) => {

@@ -1,7 +1,7 @@
 //! The store in one file: the local store with a journal, which writes each change to a `SQLite` file before the change is
 //! visible.
 //!
-//! At startup the server reads the file into memory, and serves all reads from memory, except gauge readings older than a day. So a read runs no SQL query, and
+//! At startup the server reads the file into memory, except gauge readings older than a day. Reads of other data run no SQL query, and
 //! costs as much as with the memory store. Only one server can use a file. Commands such as `siaga import` may change the file
 //! while the server runs; the server notices the changes within a second.
 

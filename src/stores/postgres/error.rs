@@ -42,13 +42,6 @@ pub(super) fn backend(source: impl Into<Box<dyn Error + Send + Sync>>) -> StoreE
     StoreError::Backend { source: source.into() }
 }
 
-pub(super) fn shared(error: Arc<StoreError>) -> StoreError {
-    match *error {
-        StoreError::Unavailable { .. } => unavailable(error),
-        _ => backend(error),
-    }
-}
-
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         if is_outage(&error) { unavailable(DatabaseError(error)) } else { backend(DatabaseError(error)) }

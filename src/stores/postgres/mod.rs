@@ -55,7 +55,9 @@ use self::readiness::Readiness;
 pub(crate) use self::schema::SchemaError;
 pub(crate) use self::settings::Settings;
 use self::single_flight::SingleFlight;
-use super::{Check, Overview, Resource, Revision, ServiceState, ServiceStore, Store, StoreError};
+use super::{
+    Check, Overview, Resource, Revision, ServiceState, ServiceStore, Store, StoreError, from_shared,
+};
 use crate::model::Clock;
 
 /// Identifies the sequence of revisions. Changes after a failover, a point-in-time restore or a restore from a dump.
@@ -107,7 +109,7 @@ impl PostgresStore {
             Ok(Arc::new(revisions(rows)))
         };
         let outcome = self.revisions.run(Box::pin(query.map_err(Arc::new))).await;
-        outcome.map_err(error::shared)
+        outcome.map_err(from_shared)
     }
 }
 

@@ -8,13 +8,13 @@ use sqlx::{Connection, PgConnection};
 
 use super::PostgresStore;
 use super::connections::Connections;
-use super::error::{backend, shared};
+use super::error::backend;
 use super::revision::revision;
 use super::single_flight::SingleFlight;
 use super::statement::{Query, Row, Statement};
 use crate::model::{AreaSet, Places};
 use crate::runtime::off_thread;
-use crate::stores::{PlaceStore, Revision, StoreError, Versioned};
+use crate::stores::{PlaceStore, Revision, StoreError, Versioned, from_shared};
 
 /// Caches the places as last read: they take megabytes and rarely change.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl PlacesCache {
             self.cached.store(Some(Arc::new(places.clone())));
             Ok(places)
         };
-        self.loading.run(Box::pin(load.map_err(Arc::new))).await.map_err(shared)
+        self.loading.run(Box::pin(load.map_err(Arc::new))).await.map_err(from_shared)
     }
 }
 

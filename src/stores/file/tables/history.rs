@@ -11,6 +11,7 @@ use super::table::{Table, table};
 use crate::model::{
     Actor, AreaSelector, FloodBatch, FloodChange, Gauge, Mute, Observation, ObservedGauge, Timestamp,
 };
+use crate::stores::gauges::LEAST_RECENT;
 
 pub(super) const FLOOD_STATES: Table<FloodChange> = table!(
     "flood_states",
@@ -85,13 +86,13 @@ pub(in super::super) async fn flood_log(from: &mut SqliteConnection) -> Result<V
     Ok(log)
 }
 
-/// The readings since a time, and the newest 21 of each gauge.
+/// The readings since a time, and the newest [`LEAST_RECENT`] of each gauge.
 const HELD: &str = "
     SELECT gauge_readings.gaugeid, observed_at, level, alert, label, reported
     FROM (
         SELECT gaugeid, min(?1, coalesce((
             SELECT observed_at FROM gauge_readings WHERE gauge_readings.gaugeid = gauges.gaugeid
-            ORDER BY observed_at DESC LIMIT 1 OFFSET 20
+            ORDER BY observed_at DESC LIMIT 1 OFFSET ?2 - 1
         ), -9223372036854775808)) AS since
         FROM gauges
     ) held CROSS JOIN gauge_readings ON gauge_readings.gaugeid = held.gaugeid AND observed_at >= since
@@ -118,7 +119,7 @@ pub(in super::super) async fn held_gauges(
     from: &mut SqliteConnection,
     since: Timestamp,
 ) -> Result<Vec<ObservedGauge>, FileError> {
-    let query = sqlx::query(HELD).bind(millis(since));
+    let query = sqlx::query(HELD).bind(millis(since)).bind(LEAST_RECENT as i64);
     let readings = READINGS.read_all(query, &mut *from).await?;
     Ok(join(GAUGES.all(from).await?, readings))
 }
