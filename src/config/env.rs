@@ -1,5 +1,5 @@
-use std::env;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use figment::providers::Env;
 use figment::value::{Dict, Map, Value};
@@ -88,8 +88,20 @@ impl NamedFile {
         Env::var_or(Self::VARIABLE, local)
     }
 
+    /// Returns the file that is read, if there is one.
+    pub(crate) fn found() -> Option<PathBuf> {
+        find_upwards(&Self::path())
+    }
+
     pub(crate) fn is_installed() -> bool {
-        find_upwards(&Self::path()).is_some_and(|path| path == Path::new(Self::INSTALLED))
+        Self::found().is_some_and(|path| path == Path::new(Self::INSTALLED))
+    }
+
+    /// Returns the name of a file in the working directory that differs from `Rocket.toml` in capital letters, and is not read.
+    pub(crate) fn in_wrong_case() -> Option<String> {
+        let names = fs::read_dir(".").ok()?.flatten().map(|entry| entry.file_name());
+        let mut names = names.filter_map(|name| name.into_string().ok());
+        names.find(|name| name != Self::LOCAL && name.eq_ignore_ascii_case(Self::LOCAL))
     }
 }
 

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use figment::error::{Error, Kind};
+use figment::error::{Actual, Error, Kind};
 
 use super::Config;
 use super::unread::is_rocket_key;
@@ -87,9 +87,14 @@ fn line(error: &Error) -> String {
             format!("must be {expected}, as the documentation shows it")
         }
         Kind::InvalidType(found, expected) | Kind::InvalidValue(found, expected) => {
-            format!("must be {expected}, not {found}")
+            format!(
+                "must be {}, not {found}{}",
+                words(&expected.to_string()),
+                hint(found, &expected.to_string())
+            )
         }
-        other => without_excerpt(&other.to_string()),
+        other => without_excerpt(&other.to_string())
+            .replace("invalid basic string", "the text that begins here does not end on its line"),
     };
     let source = error.metadata.as_ref().map(|metadata| match &metadata.source {
         Some(source) => format!(" ({source})"),
@@ -97,4 +102,28 @@ fn line(error: &Error) -> String {
     });
     let separator = if path.is_empty() { "" } else { ": " };
     format!("{path}{separator}{reason}{}", source.unwrap_or_default())
+}
+
+/// Replaces the names of types of Rust.
+fn words(expected: &str) -> &str {
+    match expected {
+        "u16" => "a whole number from 0 to 65535",
+        "u8" => "a whole number from 0 to 255",
+        "u32" | "u64" | "usize" => "a whole number, 0 or more",
+        "a sequence" => "a list",
+        "a boolean" => "true or false",
+        "a string" => "a text",
+        expected => expected,
+    }
+}
+
+/// Returns how to write the value that was found.
+fn hint(found: &Actual, expected: &str) -> String {
+    match (found, expected) {
+        (Actual::Str(text), "a sequence") => format!(": write [{text:?}]"),
+        (Actual::Str(_), "a boolean") => ": write it without quotes".to_owned(),
+        (Actual::Signed(number), "a string") => format!(": write \"{number}\""),
+        (Actual::Bool(value), "a string") => format!(": write \"{value}\""),
+        _ => String::new(),
+    }
 }

@@ -284,13 +284,17 @@ impl Config {
         if !is_set("site.emergency") {
             self.site.emergency = country.emergency().map(str::to_owned);
         }
-        if is_set("site.name") && !is_set("formats.cap.title") {
-            self.formats.cap.title.clone_from(&self.site.name);
-        }
-        if let Some(agency) = &self.site.agency
-            && !is_set("formats.cap.author")
-        {
-            self.formats.cap.author.clone_from(agency);
+        let cap = &mut self.formats.cap;
+        let name = is_set("site.name").then_some(&self.site.name).or(self.site.agency.as_ref());
+        let defaults = [
+            ("formats.cap.title", &mut cap.title, name),
+            ("formats.cap.author", &mut cap.author, self.site.agency.as_ref()),
+            ("formats.cap.sender_name", &mut cap.sender_name, self.site.agency.as_ref()),
+        ];
+        for (key, value, default) in defaults {
+            if let Some(default) = default.filter(|_| !is_set(key)) {
+                value.clone_from(default);
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use super::Failure;
 use super::welcome::{limit_faults, startup_warnings};
 use crate::Builder;
 use crate::auth::Grant;
-use crate::config::Config;
+use crate::config::{Config, NamedFile};
 use crate::data::folder::{DatasetError, Folder, FolderFile};
 use crate::model::AreaSet;
 use crate::server::BuildError;
@@ -20,7 +20,9 @@ pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Fail
         Err(BuildError::Config(error)) => return Err(print_faults(error.faults())),
         checked => checked?,
     };
-    let warnings = startup_warnings(builder, &config, &formats)?;
+    let mut warnings = startup_warnings(builder, &config, &formats)?;
+    let unread = |name| format!("{name} is not read: write its name as Rocket.toml");
+    warnings.extend(NamedFile::in_wrong_case().map(unread));
     let configured = Path::new(&config.dataset);
     let folder = folder.or_else(|| configured.is_dir().then(|| configured.to_owned()));
     let grants: Vec<_> = config.auth.grants().collect();
@@ -37,6 +39,12 @@ pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Fail
     };
     let mut output = io::stdout();
     writeln!(output)?;
+    match NamedFile::found() {
+        Some(file) => writeln!(output, "# Read from {}", file.display())?,
+        None => {
+            writeln!(output, "# No Rocket.toml was read: write one in this folder to change the defaults")?
+        }
+    }
     for (holder, grant) in &grants {
         writeln!(output, "# {holder}: {grant}")?;
     }

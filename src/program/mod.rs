@@ -8,6 +8,7 @@ mod logins;
 mod manual;
 mod render;
 mod reports;
+mod setup;
 mod table;
 mod upkeep;
 mod webhooks;
@@ -56,6 +57,8 @@ enum Command {
     },
     /// Brings the schema of the store's database up to date.
     Migrate,
+    /// Makes a folder with all that a city needs: areas, base map, texts, configuration, store and first key. Asks five questions.
+    Setup(siaga_setup::Options),
     /// Adds the data set in a folder to the store and prints what was done. If a row is wrong, nothing is added.
     Import {
         /// The folder, as described in docs/data-folder.md.
@@ -197,6 +200,7 @@ fn execute(builder: Builder, command: Command) -> Result<(), Failure> {
         Command::Serve => complete(runtime(&builder)?, serve(builder)),
         Command::Check { folder } => check::run(&builder, folder),
         Command::Migrate => complete(runtime(&builder)?, upkeep::migrate(&builder)),
+        Command::Setup(options) => complete(runtime(&builder)?, setup::run(&builder, options)),
         Command::Import { from_cognicity: Some(_), .. } => {
             Err("--from-cognicity is gone: run siaga-take-over --from URL FOLDER, then siaga import FOLDER"
                 .into())

@@ -23,6 +23,9 @@ const SENDER_KEYS: [&str; 4] = [
     "siaga.formats.cap.author",
 ];
 
+/// Those of them that `siaga.site.agency` sets.
+const AGENCY_KEYS: [&str; 2] = ["siaga.formats.cap.sender_name", "siaga.formats.cap.author"];
+
 /// The numbers of areas and valid keys; `None` if they cannot be read.
 struct StoreContents {
     areas: Option<usize>,
@@ -114,7 +117,10 @@ pub(super) fn startup_warnings(
 fn unset(formats: &FormatRegistry, figment: &Figment) -> Vec<&'static str> {
     let alerts = formats.for_kind(LayerKind::Floods).any(|format| format.name() == "cap");
     let alerts = SENDER_KEYS.into_iter().filter(|_| alerts);
-    alerts.chain(["siaga.licence.terms"]).filter(|key| !figment.contains(key)).collect()
+    let unset = alerts.chain(["siaga.licence.terms"]).filter(|key| !figment.contains(key));
+    // The agency's name is their default.
+    let is_named = figment.contains("siaga.site.agency");
+    unset.filter(|key| !(is_named && AGENCY_KEYS.contains(key))).collect()
 }
 
 /// Returns the warnings about insecure settings that apply to this configuration.

@@ -63,7 +63,7 @@ export const ground = ({ view, colour, labels }) => {
     names("parent", named(all, "parent_name", { rank: 10, from: 12.5, size: 14, style: "500" }));
     view.redraw();
   };
-  /** At high zooms: the areas themselves, of this part of the map only. */
+  /** The areas themselves, of this part of the map only: at high zooms, or if there are few. */
   const locals = async () => {
     const [left, top, right, bottom] = view.box;
     const [west, south] = toPlace([left, bottom]);
@@ -137,11 +137,11 @@ export const ground = ({ view, colour, labels }) => {
         motorway: { ...road([7, 0.8], [12, 1.8], [16, 7], [18, 16]), line: colour("motorway") },
       };
       borders.styles = {
-        parent: { line: colour("border"), width: widths([12, 0.3], [14, 1]), from: 12, to: 14 },
+        parent: { line: colour("border"), width: widths([12, 0.3], [14, 1]), from: 12, to: settings.areasFrom },
         city: { line: colour("border"), width: widths([9, 1], [14, 2]), to: 14 },
       };
-      // City boundaries are simplified, so at high zooms the areas themselves are the land.
-      near.styles = { local: { fill: settings.tiles ? undefined : colour("land"), line: colour("border"), width: widths([14, 0.4], [16, 1]), from: 14 } };
+      // City boundaries are simplified, so the areas themselves are the land where they are drawn.
+      near.styles = { local: { fill: settings.tiles ? undefined : colour("land"), line: colour("border"), width: widths([settings.areasFrom, 0.7], [16, 1]), from: settings.areasFrom } };
       silent.styles = { silent: { pattern: "lines", ink: colour("soft"), alpha: 0.55 } };
       for (const name of labels.names) delete name.colour;
     },
@@ -160,7 +160,7 @@ export const ground = ({ view, colour, labels }) => {
       if (!sets.city) cities(false).catch(failed);
       if (isFollowed) basemap().catch(failed);
       if (view.zoom >= 12) parents().catch(failed);
-      if (view.zoom >= 14) locals().catch(failed);
+      if (view.zoom >= settings.areasFrom) locals().catch(failed);
     },
     /** Pumps and floodgates. */
     structures,

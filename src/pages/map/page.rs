@@ -24,6 +24,8 @@ use crate::rendering::{ApiResponse, HTML, ResponseCache, precompress};
 use crate::sources::{SourceReport, watch};
 use crate::stores::Revision;
 
+/// So few areas are drawn at once: a map of districts, not of neighbourhoods.
+const FEW_AREAS: usize = 60;
 const PAGE: PageTemplate = PageTemplate::new("map.html", include_str!("page.html"));
 /// The interval in milliseconds at which a page checks how current its data is.
 const CHECK_INTERVAL: u32 = 60_000;
@@ -202,6 +204,8 @@ impl Page<'_> {
             "watch": watched.name(),
             "silent": silent.map(|source| json!({ "name": source.name, "last_heard": source.last_heard })),
             "hasAreas": situation.has_areas,
+            // The lowest zoom at which the map draws each area, not only larger ones.
+            "areasFrom": if areas.len() <= FEW_AREAS { 7 } else { 14 },
             "newest": situation.newest,
             "over": ended.iter().filter(|(_, at)| now.saturating_duration_since(**at) < OVER_FOR).map(|(id, at)| (id.to_string(), json!(at))).collect::<Map<_, _>>(),
             "reported": self.reports.as_ref().map(|reported| json!({ "area": self.area, "reports": reports_json(reported) })),

@@ -34,7 +34,15 @@ impl OpenStore for OpenFile {
     }
 
     fn check(&self, settings: &StoreSettings) -> Result<(), OpenError> {
-        Settings::path(settings).map(drop)
+        let path = Settings::path(settings)?;
+        match path.parent().filter(|folder| !folder.is_dir()) {
+            None => Ok(()),
+            Some(folder) => Err(format!(
+                "siaga.file.path: the folder {0} does not exist: write mkdir -p {0}, or name a file in another folder",
+                folder.display()
+            )
+            .into()),
+        }
     }
 
     fn upkeep(&self) -> Option<&dyn Upkeep> {
