@@ -30,21 +30,21 @@ pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Fail
     let siaga = toml::Value::try_from(config)?;
     let table = toml::Table::from_iter([(Config::KEY.to_owned(), siaga)]);
     let profiles = toml::Table::from_iter([("default".to_owned(), table.into())]);
-    io::stdout().write_all(toml::to_string(&profiles)?.as_bytes())?;
+    let mut output = io::stdout();
+    match NamedFile::found() {
+        Some(file) => writeln!(output, "# Read from {}.", file.display())?,
+        None => {
+            writeln!(output, "# No Rocket.toml was found: write one in this folder to change the defaults.")?
+        }
+    }
+    output.write_all(toml::to_string(&profiles)?.as_bytes())?;
     let limits = folder.map_or(Ok(Vec::new()), |folder| check_rows(builder, folder, &grants))?;
     let count = match warnings.len() + limits.len() {
         0 => "no warnings".to_owned(),
         1 => "one warning".to_owned(),
         count => format!("{count} warnings"),
     };
-    let mut output = io::stdout();
     writeln!(output)?;
-    match NamedFile::found() {
-        Some(file) => writeln!(output, "# Read from {}", file.display())?,
-        None => {
-            writeln!(output, "# No Rocket.toml was read: write one in this folder to change the defaults")?
-        }
-    }
     for (holder, grant) in &grants {
         writeln!(output, "# {holder}: {grant}")?;
     }

@@ -11,8 +11,8 @@ use siaga_setup::{Options, Prepared, SetupError};
 
 use super::{Cli, Failure, upkeep};
 use crate::Builder;
-use crate::auth::{NewKey, Scope, Secret};
-use crate::stores::{KeyEntry, Replace};
+use crate::auth::{NewKey, Scope};
+use crate::stores::{KeyEntry, Replace, Store};
 
 /// What an officer needs.
 const SCOPES: [Scope; 2] = [Scope::FloodsWrite, Scope::ReportsModerate];
@@ -22,7 +22,10 @@ const DATABASE: &str = "siaga.db";
 pub(super) async fn run(builder: &Builder, options: Options) -> Result<(), Failure> {
     let prepared = match options.prepare() {
         Err(error @ SetupError::Missing(_)) => {
-            Cli::command().error(ErrorKind::MissingRequiredArgument, error).exit()
+            let mut program = Cli::command();
+            program.build();
+            let command = program.find_subcommand_mut("setup").ok_or("setup")?;
+            command.error(ErrorKind::MissingRequiredArgument, error).exit()
         }
         prepared => prepared?,
     };
@@ -42,17 +45,25 @@ async fn make(builder: &Builder, prepared: &Prepared) -> Result<(), Failure> {
     }
     let written = prepared.write()?;
     let builder = with_store(builder, &written.at);
-    upkeep::import(&builder, written.at.join("data"), Replace::Nothing, true).await?;
-    let key = create_key(&builder, &prepared.officer).await?;
-    let notes = written.notes.clone();
+    let data = written.at.join("data");
+    // The message must not name a folder that is removed now.
+    let hidden = format!("{}/", data.display());
+    let imported = upkeep::import(&builder, data, Replace::Nothing, true).await;
+    imported.map_err(|error| error.to_string().replace(&hidden, ""))?;
+    let store = builder.open_shared().await?;
+    let areas = store.places().await?.value.areas().len();
+    let key = create_key(&*store, &prepared.officer).await;
+    store.close().await;
+    let (key, mut notes) = (key?, written.notes.clone());
     written.finish()?;
-    let key = match key {
-        Some(key) => {
-            let (officer, key) = (&prepared.officer, key.expose());
-            format!("The key of {officer} for the desk, which is shown this once: {key}")
-        }
-        None => format!("{} already has a key.", prepared.officer),
-    };
+    if areas > prepared.areas {
+        let data = prepared.folder.join("data");
+        notes.push(format!(
+            "{} areas of the store are not in the new data: siaga import --replace areas {} removes them.",
+            areas - prepared.areas,
+            data.display()
+        ));
+    }
     let lines = notes.iter().chain(&prepared.lines).chain([&key]);
     lines.into_iter().try_for_each(|line| writeln!(io::stdout(), "{line}"))?;
     Ok(())
@@ -65,18 +76,17 @@ fn with_store(builder: &Builder, folder: &Path) -> Builder {
     builder.clone().figment(figment.merge(("siaga.store", "file")).merge(("siaga.file.path", path)))
 }
 
-/// Creates the officer's key; `None` if there is one of this name.
-async fn create_key(builder: &Builder, officer: &str) -> Result<Option<Secret>, Failure> {
-    let store = builder.open_shared().await?;
-    let created = async {
-        if store.keys().await?.value.iter().any(|key| key.entry.key.name == officer) {
-            return Ok(None);
-        }
-        let NewKey { key, entry } = NewKey::make(officer, SCOPES.to_vec())?;
-        store.create_key(KeyEntry { key: entry, owner: None }).await?;
-        Ok(Some(key))
-    };
-    let created = created.await;
-    store.close().await;
-    created
+/// Creates the officer's key, unless there was one of this name. Returns the line that says so.
+async fn create_key(store: &dyn Store, officer: &str) -> Result<String, Failure> {
+    let keys = store.keys().await?.value;
+    if let Some(key) = keys.iter().find(|key| key.entry.key.name == officer) {
+        let advice = "make one for another name: siaga key create";
+        return Ok(match key.revoked_at {
+            Some(_) => format!("The key of {officer} was revoked; {advice}."),
+            None => format!("The key of {officer} stays as it is. If it is lost, {advice}."),
+        });
+    }
+    let NewKey { key, entry } = NewKey::make(officer, SCOPES.to_vec())?;
+    store.create_key(KeyEntry { key: entry, owner: None }).await?;
+    Ok(format!("The key of {officer} for the desk, which is shown this once: {}", key.expose()))
 }

@@ -29,7 +29,7 @@ fn check_prints_below_the_configuration_that_the_data_set_has_no_faults() {
         assert!(notes.ends_with(end), "{said}");
     }
     let said = out(&siaga_in(&folder, &["check"], &[]));
-    assert_eq!(said.matches('#').count(), 1, "the demo is no folder: {said}");
+    assert_eq!(said.matches('#').count(), 2, "the demo is no folder: {said}");
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn the_last_line_is_a_verdict_after_the_warnings_of_a_startup() {
     let said = out(&siaga_in(&folder, &["check"], &public));
     said.parse::<toml::Table>().unwrap();
     let lines: Vec<_> = said.lines().filter(|line| line.starts_with("# ")).collect();
-    let [warnings @ .., verdict] = &lines[..] else { panic!("{said}") };
+    let [_, warnings @ .., verdict] = &lines[..] else { panic!("{said}") };
     assert!(warnings.iter().all(|line| line.starts_with("# warning at each start: ")), "{said}");
     for part in ["in the name of Jakarta's agency", "is no https", "made for this run", "is demo"] {
         assert!(warnings.iter().any(|line| line.contains(part)), "{part}: {said}");
@@ -151,4 +151,55 @@ fn check_reports_each_fault_of_a_country_and_none_in_the_built_in_one() {
     assert!(zone.starts_with("siaga: country/country.toml, line 2: time_zone must be a time zone"), "{zone}");
     assert_eq!(hazards, "siaga: country/hazards.toml: the file is missing");
     assert_eq!(regions, "siaga: country/regions.csv: the file is missing");
+}
+
+#[test]
+fn check_names_the_file_that_it_read_and_one_with_small_letters() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = |folder: &TempDir| out(&siaga_in(folder, &["check"], &[])).lines().next().unwrap().to_owned();
+    assert!(first(&folder).starts_with("# No Rocket.toml was found: write one"), "{}", first(&folder));
+    fs::write(folder.path().join("rocket.toml"), "").unwrap();
+    let said = out(&siaga_in(&folder, &["check"], &[]));
+    assert!(
+        said.contains("# warning at each start: rocket.toml is not read: write its name as Rocket.toml\n"),
+        "{said}"
+    );
+    fs::write(folder.path().join("Rocket.toml"), "").unwrap();
+    assert!(first(&folder).ends_with("/Rocket.toml."), "{}", first(&folder));
+}
+
+#[test]
+fn check_finds_a_store_in_a_folder_that_does_not_exist() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("missing/siaga.db");
+    let variables = [("SIAGA_STORE", "file"), ("SIAGA_FILE__PATH", path.to_str().unwrap())];
+    let found = faults(&siaga_in(&folder, &["check"], &variables));
+    let missing = folder.path().join("missing").display().to_string();
+    assert!(
+        found[0].contains(&format!(
+            "siaga.file.path: the folder {missing} does not exist: write mkdir -p {missing}"
+        )),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_value_of_a_wrong_type_is_named_with_how_to_write_it() {
+    let cases = [
+        (
+            "[default.siaga.quota]\ntrusted_proxies = \"127.0.0.1\"",
+            "must be a list, not string \"127.0.0.1\": write [\"127.0.0.1\"]",
+        ),
+        (
+            "[default.siaga.cards]\nopen = \"true\"",
+            "must be true or false, not string \"true\": write it without quotes",
+        ),
+        ("[default.siaga.site]\nemergency = 112", "must be a text, not signed int `112`: write \"112\""),
+        ("[default]\nport = 91020", "must be a whole number from 0 to 65535"),
+        ("[default.siaga]\nstore = \"file", "the text that begins here does not end on its line"),
+    ];
+    for (file, expected) in cases {
+        let found = faults(&siaga_in(&crate::configured(file), &["check"], &[]));
+        assert!(found[0].contains(expected), "{file}: {found:?}");
+    }
 }

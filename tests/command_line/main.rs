@@ -6,11 +6,16 @@ mod fixture;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod outcome;
 
+#[path = "../common/extract.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod extract;
+
 mod check;
 mod configuration;
 mod ends;
 mod refusals;
 mod render;
+mod setup;
 mod tokens;
 
 use std::process::{Command, Output};

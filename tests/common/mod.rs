@@ -6,6 +6,7 @@ pub(crate) mod cluster;
 pub(crate) mod demo;
 pub(crate) mod dice;
 pub(crate) mod eventually;
+pub(crate) mod extract;
 #[path = "../../crates/siaga-conformance/src/fixture.rs"]
 pub(crate) mod fixture;
 pub(crate) mod form;

@@ -3,7 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-use common::{demo, eventually, fixture, port, postgres, programs, running, store_file, tools};
+use common::{demo, eventually, extract, fixture, port, postgres, programs, running, store_file, tools};
 
 mod blocks;
 

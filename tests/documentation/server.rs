@@ -4,24 +4,19 @@
 use std::fs;
 use std::path::Path;
 
-use siaga::folder::FolderWriter;
-
 use crate::blocks::{Block, blocks_on};
-use crate::fixture;
 use crate::port::free_port;
 use crate::sh_blocks::{put_programs, shell};
 
-const PAGE: &str = "docs/one-small-server.md";
+const PAGE: &str = "docs/your-city.md";
 
-/// Stand-ins for programs that a test cannot run. `sudo` runs the command; `editor` writes the next block of the page.
-const STAND_INS: [(&str, &str); 10] = [
+/// Stand-ins for programs that a test cannot run. `sudo` runs the command.
+const STAND_INS: [(&str, &str); 8] = [
     ("sudo", "if [ \"$1\" = -u ]; then shift 2; fi\nexec \"$@\"\n"),
-    ("editor", "n=$(cat edited 2>/dev/null || echo 0)\necho $((n + 1)) >edited\ncp \"block$n\" \"$1\"\n"),
     ("siaga", "export ROCKET_CONFIG=ROOT/etc/siaga/Rocket.toml\nexec PROGRAM \"$@\"\n"),
     ("systemctl", include_str!("systemctl.sh")),
     ("install", "for last; do :; done\nmkdir -p \"$last\"\n"),
     ("apt-get", ""),
-    ("chown", ""),
     ("scp", ""),
     ("sha256sum", ""),
     ("ssh", ""),
@@ -51,7 +46,7 @@ fn session(blocks: &[Block]) -> String {
         }
         let text = block
             .text
-            .replace("--scope floods:write\n", "--scope floods:write >key\nKEY=$(awk '{print $NF}' key)\n");
+            .replace("/var/lib/siaga/city\n", "/var/lib/siaga/city >key\nKEY=$(awk 'END {print $NF}' key)\n");
         session += &text.replace("2026-11-23-021500.db", "$(ls /var/backups/siaga | head -n 1)");
     }
     session
@@ -62,18 +57,15 @@ fn a_reader_of_the_tutorial_for_a_server_serves_a_city_and_restores_a_backup() {
     let (root, blocks) = (tempfile::tempdir().unwrap(), blocks_on(PAGE));
     let port = free_port();
     let at = |path: &str| root.path().join(path);
-    for directory in ["bin", "all", "city", "etc/siaga", "etc/caddy", "etc/systemd/system", "var/lib/siaga"] {
+    for directory in ["bin", "etc/siaga", "etc/caddy", "etc/systemd/system", "var/lib/siaga"] {
         fs::create_dir_all(at(directory)).unwrap();
     }
-    fixture::dataset().save(&FolderWriter::create(at("all")).unwrap()).unwrap();
-    fs::copy(at("all/areas.geojson"), at("city/areas.geojson")).unwrap();
+    crate::extract::write(&at("city.osm.pbf"));
+    // As the package installs it.
+    fs::write(at("etc/siaga/Rocket.toml"), "").unwrap();
     let here = |text: &str| here(text, root.path(), port);
     let programs = STAND_INS.map(|(name, text)| (name, here(&format!("#!/bin/sh\nset -eu\n{text}"))));
     put_programs(root.path(), &programs);
-    let edited = blocks.iter().enumerate().filter(|(_, block)| block.text.contains("sudo editor"));
-    for (number, (place, _)) in edited.enumerate() {
-        fs::write(at(&format!("block{number}")), here(&blocks[place + 1].text)).unwrap();
-    }
     let session = format!("trap 'systemctl stop siaga' EXIT\n{}", session(&blocks));
     let mut shell = shell(root.path(), &here(&session));
     shell.env("ROCKET_PORT", port.to_string());

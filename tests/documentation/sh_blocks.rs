@@ -58,16 +58,6 @@ pub(crate) fn shell(folder: &Path, session: &str) -> Command {
     shell
 }
 
-/// An extract of OpenStreetMap.
-const EXTRACT: &str = r#"<?xml version="1.0" encoding="UTF-8"?><osm version="0.6">
-<node id="1" lat="-6.18" lon="106.80" version="1"/><node id="2" lat="-6.18" lon="106.82" version="1"/>
-<node id="3" lat="-6.17" lon="106.81" version="1"><tag k="place" v="suburb"/><tag k="name" v="Grogol"/></node>
-<way id="1" version="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="residential"/><tag k="name" v="Jalan Mawar"/></way>
-<way id="2" version="1"><nd ref="1"/><nd ref="3"/><tag k="railway" v="rail"/></way>
-<way id="3" version="1"><nd ref="1"/><nd ref="2"/><nd ref="3"/><nd ref="1"/><tag k="leisure" v="park"/></way>
-</osm>
-"#;
-
 /// The folder of a session: the program, a data set, the demo's, a shapefile, an OpenStreetMap extract and a photo.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -82,7 +72,7 @@ fn folder() -> TempDir {
     convert.arg("SELECT area_id AS ID, area_name AS NAME, parent_name AS DISTRICT FROM areas");
     let shapefile = folder.path().join("boundaries.shp");
     printed("ogr2ogr", convert.arg(shapefile).arg(dataset.join("areas.geojson")));
-    fs::write(folder.path().join("city.osm.pbf"), EXTRACT).unwrap();
+    crate::extract::write(&folder.path().join("city.osm.pbf"));
     fs::create_dir(folder.path().join("bin")).unwrap();
     symlink(take_over(), folder.path().join("bin/siaga-take-over")).unwrap();
     symlink(cap_check(), folder.path().join("bin/cap-check")).unwrap();

@@ -69,7 +69,7 @@ impl Boundary {
         }
         let names = tags.iter().filter_map(|(key, name)| {
             let language = key.strip_prefix("name:")?;
-            Some((language.to_owned(), (*name).to_owned()))
+            Some((language.to_owned(), on_one_line(name)))
         });
         let code = |keys: &[&str]| keys.iter().find_map(|key| tags.get(key)).map(|code| (*code).to_owned());
         let (mut ways, mut parts) = (Vec::new(), Vec::new());
@@ -86,7 +86,7 @@ impl Boundary {
         Some(Self {
             id: relation.id(),
             level: tags.get("admin_level")?.parse().ok()?,
-            name: (*tags.get("name")?).to_owned(),
+            name: on_one_line(tags.get("name")?),
             names: names.collect(),
             country_code: code(&["ISO3166-1:alpha2", "ISO3166-1"]),
             region_code: code(&["ISO3166-2"]),
@@ -136,6 +136,11 @@ impl Boundary {
     pub(crate) fn is_named(&self, folded: &str) -> bool {
         [&self.name].into_iter().chain(self.names.values()).any(|name| fold(name) == folded)
     }
+}
+
+/// Returns a name that files and pages can hold.
+pub(crate) fn on_one_line(name: &str) -> String {
+    name.replace(char::is_control, " ")
 }
 
 /// Returns a name without accents and in small letters, to compare it with what people type.

@@ -11,16 +11,6 @@ use crate::features::{feature, multi_polygon};
 use crate::place::{Extent, Place, around};
 use crate::survey::Survey;
 
-pub(crate) struct Area {
-    pub(crate) id: i64,
-    pub(crate) name: String,
-    /// The larger area.
-    pub(crate) parent: String,
-    /// The code of the region.
-    pub(crate) region: String,
-    pub(crate) geometry: Value,
-}
-
 pub(crate) struct Region {
     pub(crate) code: String,
     pub(crate) name: String,
@@ -31,11 +21,11 @@ pub(crate) struct Region {
 pub(crate) struct City {
     pub(crate) name: String,
     pub(crate) code: String,
-    pub(crate) areas: Vec<Area>,
+    /// Features of the data folder.
+    pub(crate) areas: Vec<String>,
     /// `None` if the city consists of its areas.
     pub(crate) boundary: Option<Value>,
     pub(crate) regions: Vec<Region>,
-    /// Features of the data folder.
     pub(crate) waterways: Vec<String>,
     /// Features of the base map.
     pub(crate) basemap: Vec<String>,
@@ -70,13 +60,15 @@ impl City {
                     .ok_or_else(|| SetupError::Missing(vec!["--region-code CODE".to_owned()]))?,
             };
             let larger = around(area, boundaries).find(|larger| Some(larger.level) == choice.larger_level);
-            city.areas.push(Area {
-                id: area.id,
-                name: area.name_in(choice.language).to_owned(),
-                parent: larger.map_or(&*choice.name, |larger| larger.name_in(choice.language)).to_owned(),
-                region: region.code.clone(),
-                geometry: multi_polygon(&outline.shape),
+            let properties = json!({
+                "area_id": area.id,
+                "area_name": area.name_in(choice.language),
+                "parent_name": larger.map_or(&*choice.name, |larger| larger.name_in(choice.language)),
+                "city_name": choice.name,
+                "city": city.code,
+                "instance_region_code": region.code,
             });
+            city.areas.push(feature(properties, multi_polygon(&outline.shape)));
             regions.entry(region.code.clone()).or_insert(region);
         }
         let drawn = place.bounds().map(|bounds| basemap::read(survey, bounds)).transpose()?;
@@ -90,21 +82,6 @@ impl City {
             (city.waterways, city.basemap) = (drawn.waterways, drawn.features);
         }
         Ok(Self { name: choice.name.clone(), regions: regions.into_values().collect(), ..city })
-    }
-
-    /// Returns the features of `areas.geojson`.
-    pub(crate) fn area_features(&self) -> Vec<String> {
-        let properties = |area: &Area| {
-            json!({
-                "area_id": area.id,
-                "area_name": area.name,
-                "parent_name": area.parent,
-                "city_name": self.name,
-                "city": self.code,
-                "instance_region_code": area.region,
-            })
-        };
-        self.areas.iter().map(|area| feature(properties(area), area.geometry.clone())).collect()
     }
 }
 

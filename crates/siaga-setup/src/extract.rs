@@ -38,7 +38,6 @@ impl Extract {
     pub(crate) fn open(path: &Path) -> Result<Self, SetupError> {
         let damaged = |error: osmpbf::Error| damaged(path, &error);
         let file = File::open(path).map_err(|error| SetupError::failed(path.display(), error))?;
-        let bytes = file.metadata().map_err(|error| SetupError::failed(path.display(), error))?.len();
         let mut reader = BlobReader::new_seekable(BufReader::new(file)).map_err(damaged)?;
         let header = reader.next().transpose().map_err(damaged)?.map(|blob| blob.to_headerblock());
         let Some(header) = header.transpose().map_err(damaged)? else {
@@ -54,12 +53,11 @@ impl Extract {
         let mut blocks = Vec::new();
         while let Some(header) = reader.next_header_skip_blob() {
             let (header, offset) = header.map_err(damaged)?;
-            let offset = offset.map_or(0, |offset| offset.0);
-            if offset + u64::try_from(header.get_blob_size()).unwrap_or_default() > bytes {
-                return Err(SetupError::failed(path.display(), "the file is cut off: download it again"));
-            }
             if header.blob_type() == BlobType::OsmData {
-                blocks.push(Block { offset, kinds: AtomicU8::new(u8::MAX) });
+                blocks.push(Block {
+                    offset: offset.map_or(0, |offset| offset.0),
+                    kinds: AtomicU8::new(u8::MAX),
+                });
             }
         }
         Ok(Self { path: path.to_owned(), blocks })
@@ -111,7 +109,7 @@ impl Extract {
 }
 
 fn damaged(path: &Path, error: &dyn std::fmt::Display) -> SetupError {
-    SetupError::failed(path.display(), format!("is not a complete .osm.pbf file: {error}"))
+    SetupError::failed(path.display(), format!("is not a complete .osm.pbf file, download it again: {error}"))
 }
 
 fn kinds(block: &PrimitiveBlock) -> u8 {

@@ -12,7 +12,7 @@ use crate::features::{collection, feature};
 use crate::options::{Form, HazardChoice, Proxy, Review};
 
 /// Everything that was answered.
-pub(crate) struct Answers {
+pub(crate) struct CitySettings {
     pub(crate) agency: String,
     pub(crate) contact: String,
     pub(crate) emergency: String,
@@ -46,11 +46,11 @@ pub(crate) fn is_translated(language: &str) -> bool {
 }
 
 /// Returns all files of a folder.
-pub(crate) fn files(folder: &Path, city: &City, answers: &Answers) -> Result<Vec<File>, SetupError> {
+pub(crate) fn files(folder: &Path, city: &City, settings: &CitySettings) -> Result<Vec<File>, SetupError> {
     let mut files = data(city);
-    files.extend(country(city, answers)?);
-    files.push(("Rocket.toml".to_owned(), configuration(folder, city, answers).into_bytes()));
-    if let (Proxy::Caddy, Some(host)) = (answers.proxy, answers.base_url.as_ref().and_then(Url::host_str)) {
+    files.extend(country(city, settings)?);
+    files.push(("Rocket.toml".to_owned(), configuration(folder, city, settings).into_bytes()));
+    if let (Proxy::Caddy, Some(host)) = (settings.proxy, settings.base_url.as_ref().and_then(Url::host_str)) {
         files.push(("Caddyfile".to_owned(), CADDYFILE.replace("HOST", host).into_bytes()));
     }
     Ok(files)
@@ -67,7 +67,7 @@ fn data(city: &City) -> Vec<File> {
         .filter_map(|region| Some(named(&region.code, &region.name, region.geometry.as_ref()?)));
     let regions: Vec<_> = regions.collect();
     let all = [
-        ("areas", &city.area_features()),
+        ("areas", &city.areas),
         ("cities", &cities),
         ("regions", &regions),
         ("infrastructure", &city.waterways),
@@ -77,10 +77,10 @@ fn data(city: &City) -> Vec<File> {
     written.map(|(name, features)| (format!("data/{name}.geojson"), collection(features))).collect()
 }
 
-fn country(city: &City, answers: &Answers) -> Result<Vec<File>, SetupError> {
+fn country(city: &City, settings: &CitySettings) -> Result<Vec<File>, SetupError> {
     let failed = |error: &dyn std::fmt::Display| SetupError::failed("the texts of the program", error);
     let mut hazards: Table = HAZARDS.parse().map_err(|error| failed(&error))?;
-    if answers.hazards == HazardChoice::Flood {
+    if settings.hazards == HazardChoice::Flood {
         let (kept, attributes) = (["flood"], ["flood_depth"]);
         for (key, names) in [("hazard", &kept[..]), ("attribute", &attributes[..])] {
             if let Some(list) = hazards.get_mut(key).and_then(toml::Value::as_array_mut) {
@@ -90,25 +90,25 @@ fn country(city: &City, answers: &Answers) -> Result<Vec<File>, SetupError> {
             }
         }
     }
-    let mut languages = vec![answers.language.as_str(), "en"];
+    let mut languages = vec![settings.language.as_str(), "en"];
     languages.dedup();
     let mut regions = "kind,code,mapped,name\n".to_owned();
     let row =
         |kind: &str, code: &str, name: &str| format!("{kind},{code},yes,\"{}\"\n", name.replace('"', "\"\""));
     regions.push_str(&row("city", &city.code, &city.name));
     regions.extend(city.regions.iter().map(|region| row("province", &region.code, &region.name)));
-    let mut settings = Table::new();
-    settings.insert("languages".to_owned(), languages.clone().into());
-    settings.insert("time_zone".to_owned(), answers.time_zone.clone().into());
-    settings.insert("emergency".to_owned(), answers.emergency.clone().into());
+    let mut table = Table::new();
+    table.insert("languages".to_owned(), languages.clone().into());
+    table.insert("time_zone".to_owned(), settings.time_zone.clone().into());
+    table.insert("emergency".to_owned(), settings.emergency.clone().into());
     let about = "# docs/country.md explains the files of this folder.\n";
     let mut files = vec![
-        ("country/country.toml".to_owned(), format!("{about}{settings}").into_bytes()),
+        ("country/country.toml".to_owned(), format!("{about}{table}").into_bytes()),
         ("country/hazards.toml".to_owned(), hazards.to_string().into_bytes()),
         ("country/regions.csv".to_owned(), regions.into_bytes()),
     ];
     for language in languages {
-        let texts = texts(language, answers.hazards).map_err(|error| failed(&error))?;
+        let texts = texts(language, settings.hazards).map_err(|error| failed(&error))?;
         files.push((format!("country/texts/{language}.json"), texts));
     }
     Ok(files)
@@ -145,13 +145,13 @@ fn overlay(under: &mut Value, over: Value) {
     }
 }
 
-fn configuration(folder: &Path, city: &City, answers: &Answers) -> String {
+fn configuration(folder: &Path, city: &City, settings: &CitySettings) -> String {
     let path = |name: &str| toml::Value::from(folder.join(name).display().to_string()).to_string();
     let text = |text: &str| toml::Value::from(text).to_string();
-    let origin = answers.base_url.as_ref().map(|url| url.origin().ascii_serialization());
+    let origin = settings.base_url.as_ref().map(|url| url.origin().ascii_serialization());
     let origin = origin.unwrap_or_else(|| "http://127.0.0.1:8000".to_owned());
-    let host = answers.base_url.as_ref().and_then(Url::host_str).unwrap_or("localhost");
-    let base_url = answers.base_url.as_ref().map(|url| format!("base_url = {}\n", text(url.as_str())));
+    let host = settings.base_url.as_ref().and_then(Url::host_str).unwrap_or("localhost");
+    let base_url = settings.base_url.as_ref().map(|url| format!("base_url = {}\n", text(url.as_str())));
     let mut lines = format!(
         "# Made by `siaga setup`. docs/configuration.md lists all keys; `siaga check` prints them with their values.\n\
          \n[default]\naddress = \"127.0.0.1\"\nport = 8000\n\
@@ -170,15 +170,15 @@ fn configuration(folder: &Path, city: &City, answers: &Answers) -> String {
         path("siaga.db"),
         path("country"),
         text(&format!("Siaga {}", city.name)),
-        text(&answers.agency),
-        text(&answers.contact),
-        answers.form == Form::On,
-        text(&answers.officer),
+        text(&settings.agency),
+        text(&settings.contact),
+        settings.form == Form::On,
+        text(&settings.officer),
         text(host),
         text(&format!("{origin}/")),
-        text(&answers.contact),
+        text(&settings.contact),
     );
-    match answers.review {
+    match settings.review {
         Review::All => lines.push_str("\n[default.siaga.report]\nreview = true\n"),
         Review::None => lines.push_str("\n[default.siaga.report]\nreviewed_after = 0\nreviewed_total = 0\n"),
         Review::After => {}
@@ -195,7 +195,7 @@ fn configuration(folder: &Path, city: &City, answers: &Answers) -> String {
     } else {
         "terms = \"Free to use with attribution.\"\n"
     });
-    if answers.proxy == Proxy::Caddy {
+    if settings.proxy == Proxy::Caddy {
         lines.push_str("\n[default.siaga.quota]\ntrusted_proxies = [\"127.0.0.1\", \"::1\"]\n");
     }
     lines

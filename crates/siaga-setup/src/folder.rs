@@ -46,6 +46,8 @@ pub struct Prepared {
     pub folder: PathBuf,
     /// The name of the first key.
     pub officer: String,
+    /// The number of areas.
+    pub areas: usize,
     /// What the operator should know, and how to go on.
     pub lines: Vec<String>,
     pub(crate) files: Vec<(String, Vec<u8>)>,
@@ -78,6 +80,9 @@ impl Prepared {
             if part.join(RECORD).is_file() {
                 fs::remove_dir_all(&part).map_err(failed)?;
             }
+            if let Some(parent) = part.parent() {
+                fs::create_dir_all(parent).map_err(failed)?;
+            }
             fs::create_dir(&part).map_err(|error| SetupError::failed(part.display(), error))?;
             let written = Written { at: part, to: Some(self.folder.clone()), notes: Vec::new() };
             // First, so that the next run recognises a folder that was left half-written.
@@ -105,6 +110,14 @@ impl Prepared {
                 let note =
                     format!("{name} was edited and is kept; the new version is in {}.", beside.display());
                 written.notes.push(note);
+            }
+        }
+        // Files that this city no longer has, if nobody has edited them.
+        let gone = record.digests.iter().filter(|(name, _)| self.files.iter().all(|(kept, _)| kept != *name));
+        for (name, written) in gone {
+            let path = self.folder.join(name);
+            if fs::read(&path).is_ok_and(|found| digest(&found) == *written) {
+                fs::remove_file(&path).map_err(failed)?;
             }
         }
         self.write_record(&self.folder).map_err(failed)?;

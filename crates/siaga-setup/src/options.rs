@@ -126,6 +126,10 @@ impl Options {
     /// Returns these options, and for those that are not given the ones of an earlier run.
     pub(crate) fn or(self, earlier: Value) -> Result<Self, serde_json::Error> {
         let Value::Object(mut all) = earlier else { return Ok(self) };
+        // Another place, not one more property of it.
+        if self.place.is_some() || self.place_id.is_some() || self.whole_file.is_some() {
+            all.retain(|name, _| !["place", "place-id", "whole-file"].contains(&name.as_str()));
+        }
         if let Value::Object(given) = serde_json::to_value(&self)? {
             all.extend(given.into_iter().filter(|(_, value)| !value.is_null()));
         }

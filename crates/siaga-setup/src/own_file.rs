@@ -1,30 +1,27 @@
 //! Reads the areas of a GeoJSON file instead of an extract.
 
-use std::collections::HashSet;
-
 use serde_json::{Map, Value, json};
 
 use crate::SetupError;
-use crate::city::{Area, City, Region, code};
+use crate::boundaries::on_one_line;
+use crate::city::{City, Region, code};
+use crate::features::feature;
 
 /// The properties that hold the numbers, the names and the larger areas.
-#[derive(Default)]
 pub(crate) struct Columns<'c> {
     pub(crate) id: Option<&'c str>,
     pub(crate) name: Option<&'c str>,
     pub(crate) parent: Option<&'c str>,
 }
 
-const IDS: [&str; 4] = ["area_id", "id", "ID", "OBJECTID"];
-const NAMES: [&str; 4] = ["area_name", "name", "NAME", "Name"];
-const PARENTS: [&str; 1] = ["parent_name"];
+const REGION: &str = "instance_region_code";
 
-/// Reads the areas. `file` is the name that messages show.
+/// Reads the areas, with all their properties. The import checks numbers and shapes. `file` is the name that messages show.
 pub(crate) fn read(
     file: &str,
     content: &[u8],
     columns: &Columns<'_>,
-    name: &str,
+    city_name: &str,
     region: Option<&str>,
 ) -> Result<City, SetupError> {
     let failed = |reason: String| SetupError::failed(file, reason);
@@ -34,94 +31,61 @@ pub(crate) fn read(
         return Err(failed("has no features: it must be a FeatureCollection of polygons".to_owned()));
     };
     let properties = |feature: &Value| feature["properties"].as_object().cloned().unwrap_or_default();
-    let all: Vec<_> = features.iter().map(properties).collect();
+    let rows: Vec<_> = features.iter().map(properties).collect();
     let find = |option: &str, given: Option<&str>, usual: &[&str]| -> Result<Option<String>, SetupError> {
-        let has = |column: &str| {
-            all.iter().all(|properties| properties.get(column).is_some_and(|value| !value.is_null()))
-        };
-        let Some(given) = given else {
-            return Ok(usual.iter().find(|column| has(column)).map(|column| (*column).to_owned()));
-        };
-        if has(given) {
-            return Ok(Some(given.to_owned()));
+        let has = |column: &&str| rows.iter().any(|row| text(row, column).is_some());
+        let found = given.or_else(|| usual.iter().copied().find(has));
+        match found.filter(has) {
+            Some(found) => Ok(Some(found.to_owned())),
+            None => match given {
+                Some(given) => Err(failed(format!(
+                    "no feature has the property {given:?} of {option}; the first has {:?}",
+                    rows[0].keys().collect::<Vec<_>>()
+                ))),
+                None => Ok(None),
+            },
         }
-        let names: Vec<_> = all[0].keys().map(String::as_str).collect();
-        Err(failed(format!(
-            "not every feature has the property {given:?} of {option}; the first has {}",
-            names.join(", ")
-        )))
     };
-    let id = find("--id-column", columns.id, &IDS)?;
-    let area_name = find("--name-column", columns.name, &NAMES)?;
-    let parent = find("--parent-column", columns.parent, &PARENTS)?;
-    let has_region = find("", None, &["instance_region_code"])?;
-    let missing = [
-        (id.is_none(), "--id-column PROPERTY"),
-        (area_name.is_none(), "--name-column PROPERTY"),
-        (region.is_none() && has_region.is_none(), "--region-code CODE"),
-    ];
-    let missing: Vec<_> = missing
-        .iter()
-        .filter(|(is_missing, _)| *is_missing)
-        .map(|(_, option)| (*option).to_owned())
-        .collect();
-    if !missing.is_empty() {
-        return Err(SetupError::Missing(missing));
+    let id = find("--id-column", columns.id, &["area_id", "id", "ID", "OBJECTID"])?;
+    let name = find("--name-column", columns.name, &["area_name", "name", "NAME", "Name"])?;
+    let parent = find("--parent-column", columns.parent, &["parent_name"])?;
+    let mut missing = Vec::new();
+    if region.is_none() && rows.iter().any(|row| text(row, REGION).is_none()) {
+        missing.push("--region-code CODE".to_owned());
     }
-    let mut seen = HashSet::new();
-    let mut city = City { name: name.to_owned(), code: code(name), ..City::default() };
-    for (index, (feature, properties)) in features.iter().zip(&all).enumerate() {
-        let place = format!("feature {}", index + 1);
-        let text = |column: Option<&String>| column.and_then(|column| text(properties, column));
-        let number = text(id.as_ref()).and_then(|number| number.trim_end_matches(".0").parse::<i64>().ok());
-        let Some(number) = number else {
-            return Err(failed(format!(
-                "{place}: its number must be a whole number: --id-column names another property"
-            )));
-        };
-        if !seen.insert(number) {
-            return Err(failed(format!(
-                "{place}: number {number} occurs twice: --id-column names another property"
-            )));
+    let (Some(id), Some(name), true) = (&id, &name, missing.is_empty()) else {
+        missing.extend(id.is_none().then(|| "--id-column PROPERTY".to_owned()));
+        missing.extend(name.is_none().then(|| "--name-column PROPERTY".to_owned()));
+        return Err(SetupError::Missing(missing));
+    };
+    let mut city = City { name: city_name.to_owned(), code: code(city_name), ..City::default() };
+    for (mut row, source) in rows.into_iter().zip(features) {
+        let number = row.remove(id);
+        let larger = parent.as_ref().and_then(|parent| text(&row, parent));
+        let larger = larger.unwrap_or_else(|| city_name.to_owned());
+        let named = [("area_name", text(&row, name).unwrap_or_default()), ("parent_name", larger)];
+        for column in [Some(name), parent.as_ref()].into_iter().flatten() {
+            row.remove(column);
         }
-        check_degrees(&feature["geometry"]["coordinates"]).map_err(|at| {
-            failed(format!(
-                "{place} is at {at}, which are not degrees: convert it with ogr2ogr -t_srs EPSG:4326 degrees.geojson {file}"
-            ))
-        })?;
-        let region = region.map(str::to_owned).or_else(|| text(has_region.as_ref())).unwrap_or_default();
-        if !city.regions.iter().any(|known| known.code == region) {
-            city.regions.push(Region { name: region.clone(), code: region.clone(), geometry: None });
+        row.insert("area_id".to_owned(), number.unwrap_or_default());
+        row.extend(named.map(|(key, value)| (key.to_owned(), value.into())));
+        for (key, default) in [("city_name", &city.name), ("city", &city.code)] {
+            row.entry(key).or_insert_with(|| default.as_str().into());
         }
-        city.areas.push(Area {
-            id: number,
-            name: text(area_name.as_ref()).unwrap_or_default(),
-            parent: text(parent.as_ref()).unwrap_or_else(|| name.to_owned()),
-            region,
-            geometry: feature["geometry"].clone(),
-        });
+        let code = region.map(str::to_owned).or_else(|| text(&row, REGION)).unwrap_or_default();
+        row.insert(REGION.to_owned(), code.as_str().into());
+        if !city.regions.iter().any(|known| known.code == code) {
+            city.regions.push(Region { name: code.clone(), code, geometry: None });
+        }
+        city.areas.push(feature(json!(row), source["geometry"].clone()));
     }
     Ok(city)
 }
 
-fn text(properties: &Map<String, Value>, column: &str) -> Option<String> {
-    match properties.get(column)? {
-        Value::String(text) => Some(text.clone()),
+fn text(row: &Map<String, Value>, column: &str) -> Option<String> {
+    match row.get(column)? {
+        Value::Null => None,
+        Value::String(text) => Some(on_one_line(text)),
         other => Some(other.to_string()),
     }
-}
-
-/// Fails with the first position that is not in degrees.
-fn check_degrees(coordinates: &Value) -> Result<(), String> {
-    let Some(items) = coordinates.as_array() else { return Ok(()) };
-    if let [Value::Number(x), Value::Number(y), ..] = &items[..] {
-        let is_degrees =
-            |number: &serde_json::Number, limit| number.as_f64().is_some_and(|value| value.abs() <= limit);
-        return if is_degrees(x, 180.0) && is_degrees(y, 90.0) {
-            Ok(())
-        } else {
-            Err(json!([x, y]).to_string())
-        };
-    }
-    items.iter().try_for_each(check_degrees)
 }

@@ -4,16 +4,16 @@ use std::fs;
 use std::path::{Path, absolute};
 
 use chrono_tz::Tz;
-use url::Url;
+use url::{Host, Url};
 
 use crate::boundaries::fold;
 use crate::city::{Choice, City, region};
-use crate::files::{self, Answers, is_translated};
+use crate::files::{self, CitySettings, is_translated};
 use crate::folder::{Prepared, Record};
 use crate::options::{Form, HazardChoice, Proxy, Review};
 use crate::own_file::{self, Columns};
 use crate::place::Place;
-use crate::questions::{Question, Questions, name};
+use crate::questions::{Prompt, Questions, name};
 use crate::survey::Survey;
 use crate::{Options, SetupError, zones};
 
@@ -22,7 +22,7 @@ const DEMO_AREAS: &[u8] = include_bytes!("../../../demo/areas.geojson");
 const DEMO_BASEMAP: &str = include_str!("../../../demo/basemap.geojson");
 
 /// What is known about the place before anything is asked about it.
-struct Found {
+struct Proposal {
     city: City,
     language: Option<String>,
     time_zone: Option<String>,
@@ -44,13 +44,21 @@ impl Options {
             self.or(earlier).map_err(|error| SetupError::failed("the options of the folder", error))?;
         let mut questions = Questions::new(options.yes);
         options.require(&mut questions)?;
-        let found = options.find(&mut questions)?;
-        let answers = options.answer(&mut questions, &found)?;
-        let files = files::files(&folder, &found.city, &answers)?;
-        let lines = lines(&folder, &found.city, &answers);
+        let found = match options.find(&mut questions) {
+            Err(SetupError::Missing(mut missing)) => {
+                // Nobody can tell the time zone without the region.
+                missing.extend(options.time_zone.is_none().then(|| "--time-zone ZONE".to_owned()));
+                return Err(SetupError::Missing(missing));
+            }
+            found => found?,
+        };
+        let settings = options.answer(&mut questions, &found)?;
+        let files = files::files(&folder, &found.city, &settings)?;
+        let lines = lines(&folder, &found.city, &settings);
         let options =
             serde_json::to_value(&options).map_err(|error| SetupError::failed("the options", error))?;
-        Ok(Prepared { folder, officer: answers.officer, lines, files, record, options })
+        let areas = found.city.areas.len();
+        Ok(Prepared { folder, officer: settings.officer, areas, lines, files, record, options })
     }
 
     /// Notes all answers without a default at once, before a large file is read.
@@ -73,9 +81,9 @@ impl Options {
         questions.finish()
     }
 
-    fn find(&mut self, questions: &mut Questions) -> Result<Found, SetupError> {
+    fn find(&mut self, questions: &mut Questions) -> Result<Proposal, SetupError> {
         questions.say("1. Where? An OpenStreetMap extract (.osm.pbf), a GeoJSON file in WGS 84, or demo.");
-        let question = Question { option: "--from FILE", text: "File", default: Some(DEMO.to_owned()) };
+        let question = Prompt { option: "--from FILE", text: "File", default: Some(DEMO.to_owned()) };
         let from = questions.answer(question, self.from.clone(), check_file)?;
         let found =
             if is_extract(&from) { self.find_in_extract(&from, questions)? } else { self.read_own(&from)? };
@@ -87,7 +95,7 @@ impl Options {
         Ok(found)
     }
 
-    fn find_in_extract(&mut self, from: &str, questions: &mut Questions) -> Result<Found, SetupError> {
+    fn find_in_extract(&mut self, from: &str, questions: &mut Questions) -> Result<Proposal, SetupError> {
         let survey = Survey::new(Path::new(from))?;
         let boundaries = &survey.boundaries;
         let stem = Path::new(from).file_name().unwrap_or_default().to_string_lossy();
@@ -100,7 +108,7 @@ impl Options {
                 let largest = boundaries.iter().filter(|boundary| boundary.closed().is_some());
                 let largest = largest.min_by_key(|boundary| (boundary.level, boundary.id));
                 let default = largest.map(|boundary| boundary.name.clone());
-                let question = Question { option: "--place NAME", text: "Place", default };
+                let question = Prompt { option: "--place NAME", text: "Place", default };
                 let check = |name: &str| {
                     let found = Place::find(Some(name), None, self.level, boundaries);
                     found.map(drop).map_err(|error| error.to_string())
@@ -109,6 +117,12 @@ impl Options {
             }
             Place::find(self.place.as_deref(), self.place_id.as_deref(), self.level, boundaries)?
         };
+        if place.levels.is_empty() {
+            return Err(SetupError::failed(
+                "--place",
+                "the extract has no closed smaller areas in this place",
+            ));
+        }
         for (level, areas) in &place.levels {
             let names: Vec<_> = areas.iter().take(3).map(|area| area.name.as_str()).collect();
             questions.say(format!("   level {level}: {} areas, such as {}", areas.len(), names.join(", ")));
@@ -119,7 +133,7 @@ impl Options {
         };
         let proposed = place.proposed_level().map(|level| level.to_string());
         let question =
-            Question { option: "--level LEVEL", text: "Level of the neighbourhoods", default: proposed };
+            Prompt { option: "--level LEVEL", text: "Level of the neighbourhoods", default: proposed };
         let level = match self.level {
             Some(level) => level,
             None => questions.answer(question, None, is_level)?.parse().unwrap_or_default(),
@@ -130,12 +144,18 @@ impl Options {
             && place.levels.keys().any(|other| *other < level)
         {
             let is_level = |answer: &str| if answer == "none" { Ok(()) } else { is_level(answer) };
-            let question = Question {
+            let question = Prompt {
                 option: "--larger-area-level LEVEL",
                 text: "Level of the larger areas, or none",
                 default: Some("none".to_owned()),
             };
             self.larger_area_level = questions.answer(question, None, is_level)?.parse().ok();
+        }
+        if self.larger_area_level.is_some_and(|larger| larger >= level) {
+            return Err(SetupError::failed(
+                "--larger-area-level",
+                format!("must be less than --level {level}"),
+            ));
         }
         self.level = Some(level);
         let proposed = place.language();
@@ -145,7 +165,7 @@ impl Options {
         }
         let first = place.areas(level, boundaries)?.0[0];
         if self.region_code.is_none() && region(first, boundaries, &language).is_none() {
-            let question = Question {
+            let question = Prompt {
                 option: "--region-code CODE",
                 text: "Code of the province (ISO 3166-2)",
                 default: None,
@@ -166,10 +186,10 @@ impl Options {
             language: &language,
             region: self.region_code.as_deref(),
         };
-        Ok(Found { city: City::new(&survey, &place, &choice)?, language: proposed, time_zone })
+        Ok(Proposal { city: City::new(&survey, &place, &choice)?, language: proposed, time_zone })
     }
 
-    fn read_own(&self, from: &str) -> Result<Found, SetupError> {
+    fn read_own(&self, from: &str) -> Result<Proposal, SetupError> {
         let columns = Columns {
             id: self.id_column.as_deref(),
             name: self.name_column.as_deref(),
@@ -182,7 +202,7 @@ impl Options {
             let lines = DEMO_BASEMAP.lines().map(|line| line.trim_end_matches(','));
             city.basemap =
                 lines.filter(|line| line.starts_with("{\"type\":\"Feature\",")).map(str::to_owned).collect();
-            return Ok(Found {
+            return Ok(Proposal {
                 city,
                 language: Some("id".to_owned()),
                 time_zone: Some("Asia/Jakarta".to_owned()),
@@ -192,12 +212,12 @@ impl Options {
         let stem = Path::new(from).file_stem().unwrap_or_default().to_string_lossy();
         let name = self.place.as_deref().unwrap_or(&stem);
         let city = own_file::read(from, &text, &columns, name, region)?;
-        Ok(Found { city, language: None, time_zone: None })
+        Ok(Proposal { city, language: None, time_zone: None })
     }
 
-    fn answer(&mut self, questions: &mut Questions, found: &Found) -> Result<Answers, SetupError> {
+    fn answer(&mut self, questions: &mut Questions, found: &Proposal) -> Result<CitySettings, SetupError> {
         questions.say("2. Who speaks?");
-        let question = |option, text, default: Option<&str>| Question {
+        let question = |option, text, default: Option<&str>| Prompt {
             option,
             text,
             default: default.map(str::to_owned),
@@ -232,7 +252,7 @@ impl Options {
             questions.answer(question("--officer NAME", "Name", Some("desk")), self.officer.take(), name)?;
         questions
             .say("5. Where does it run? none: this machine, or a proxy that you configure (docs/https.md).");
-        let is_local = address(&base_url).is_ok_and(|url| url.as_str().starts_with(local));
+        let is_local = address(&base_url).is_ok_and(|url| is_local(&url));
         let proxy = if is_local { Proxy::None } else { Proxy::Caddy };
         let proxy = questions.choice("--proxy", "Proxy: none, caddy", self.proxy, proxy)?;
         questions.finish()?;
@@ -242,8 +262,8 @@ impl Options {
         (self.time_zone, self.officer) = (Some(time_zone.clone()), Some(officer.clone()));
         (self.form, self.review, self.hazards, self.proxy) =
             (Some(form), Some(review), Some(hazards), Some(proxy));
-        let base_url = address(&base_url).ok().filter(|_| !is_local);
-        Ok(Answers {
+        let base_url = address(&base_url).ok().filter(|url| url.as_str() != format!("{local}/v1"));
+        Ok(CitySettings {
             agency,
             contact,
             emergency,
@@ -259,23 +279,23 @@ impl Options {
     }
 }
 
-fn lines(folder: &Path, city: &City, answers: &Answers) -> Vec<String> {
+fn lines(folder: &Path, city: &City, settings: &CitySettings) -> Vec<String> {
     let mut lines = city.notes.clone();
-    if !is_translated(&answers.language) {
-        let language = &answers.language;
+    if !is_translated(&settings.language) {
+        let language = &settings.language;
         lines.push(format!(
             "There are no texts in {language} yet: translate country/texts/{language}.json, which is English."
         ));
     }
-    if answers.language == "de" {
+    if settings.language == "de" {
         lines.push("No native reader has checked the German texts: read country/texts/de.json.".to_owned());
     }
-    let origin = answers
+    let origin = settings
         .base_url
         .as_ref()
         .map_or("http://127.0.0.1:8000".to_owned(), |url| url.origin().ascii_serialization());
     lines.push(format!("Made {} areas in {}.", city.areas.len(), folder.display()));
-    if answers.proxy == Proxy::Caddy {
+    if settings.proxy == Proxy::Caddy {
         lines.push("For HTTPS, copy Caddyfile to /etc/caddy/Caddyfile and reload Caddy.".to_owned());
     }
     lines.push(format!("Start it: cd {} && siaga", folder.display()));
@@ -285,7 +305,7 @@ fn lines(folder: &Path, city: &City, answers: &Answers) -> Vec<String> {
 }
 
 fn is_extract(from: &str) -> bool {
-    Path::new(from).extension().is_some_and(|extension| extension == "pbf")
+    Path::new(from).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pbf"))
 }
 
 fn check_file(from: &str) -> Result<(), String> {
@@ -309,6 +329,16 @@ fn address(text: &str) -> Result<Url, String> {
         url.set_path("/v1");
     }
     Ok(url)
+}
+
+/// Whether only this machine reaches an address.
+fn is_local(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
 }
 
 fn check_code(text: &str) -> Result<(), String> {

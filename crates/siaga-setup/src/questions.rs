@@ -6,7 +6,7 @@ use dialoguer::Input;
 
 use crate::SetupError;
 
-/// Asks for answers that were not given as options, if there is somebody to ask.
+/// Asks for settings that were not given as options, if there is somebody to ask.
 ///
 /// Every question is a line to type, never a list to move in: so the terminal's cursor is never hidden, even after Ctrl+C.
 pub(crate) struct Questions {
@@ -15,7 +15,7 @@ pub(crate) struct Questions {
 }
 
 /// A question whose answer is also an option.
-pub(crate) struct Question<'q> {
+pub(crate) struct Prompt<'q> {
     /// Such as `--agency NAME`.
     pub(crate) option: &'q str,
     pub(crate) text: &'q str,
@@ -43,11 +43,11 @@ impl Questions {
     /// empty text.
     pub(crate) fn answer(
         &mut self,
-        question: Question<'_>,
+        question: Prompt<'_>,
         given: Option<String>,
         check: impl Fn(&str) -> Result<(), String> + Clone,
     ) -> Result<String, SetupError> {
-        let Question { option, text, default } = question;
+        let Prompt { option, text, default } = question;
         if let Some(given) = given {
             let name = option.split(' ').next().unwrap_or_default();
             return match check(&given) {
@@ -86,7 +86,7 @@ impl Questions {
         let check = move |answer: &str| {
             T::from_str(answer, true).map(drop).map_err(|_| format!("must be one of {names}"))
         };
-        let question = Question { option, text, default: name(&default) };
+        let question = Prompt { option, text, default: name(&default) };
         let answer = self.answer(question, None, check)?;
         Ok(T::from_str(&answer, true).unwrap_or(default))
     }
@@ -95,7 +95,7 @@ impl Questions {
         self.missing.push(option.to_owned());
     }
 
-    /// Fails if answers are missing, and names them all.
+    /// Fails if settings are missing, and names them all.
     pub(crate) fn finish(&mut self) -> Result<(), SetupError> {
         let missing = std::mem::take(&mut self.missing);
         if missing.is_empty() { Ok(()) } else { Err(SetupError::Missing(missing)) }
