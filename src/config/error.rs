@@ -87,11 +87,7 @@ fn line(error: &Error) -> String {
             format!("must be {expected}, as the documentation shows it")
         }
         Kind::InvalidType(found, expected) | Kind::InvalidValue(found, expected) => {
-            format!(
-                "must be {}, not {found}{}",
-                words(&expected.to_string()),
-                hint(found, &expected.to_string())
-            )
+            format!("must be {}, not {found}{}", words(expected), hint(found, expected))
         }
         other => without_excerpt(&other.to_string())
             .replace("invalid basic string", "the text that begins here does not end on its line"),
@@ -121,7 +117,9 @@ fn words(expected: &str) -> &str {
 fn hint(found: &Actual, expected: &str) -> String {
     match (found, expected) {
         (Actual::Str(text), "a sequence") => format!(": write [{text:?}]"),
-        (Actual::Str(_), "a boolean") => ": write it without quotes".to_owned(),
+        (Actual::Str(text), "a boolean") if text == "true" || text == "false" => {
+            ": write it without quotes".to_owned()
+        }
         (Actual::Signed(number), "a string") => format!(": write \"{number}\""),
         (Actual::Bool(value), "a string") => format!(": write \"{value}\""),
         _ => String::new(),

@@ -31,12 +31,9 @@ pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Fail
     let table = toml::Table::from_iter([(Config::KEY.to_owned(), siaga)]);
     let profiles = toml::Table::from_iter([("default".to_owned(), table.into())]);
     let mut output = io::stdout();
-    match NamedFile::found() {
-        Some(file) => writeln!(output, "# Read from {}.", file.display())?,
-        None => {
-            writeln!(output, "# No Rocket.toml was found: write one in this folder to change the defaults.")?
-        }
-    }
+    let advice = "No Rocket.toml was found: write one in this folder to change the defaults.";
+    let read = |file: PathBuf| format!("Read from {}.", file.display());
+    writeln!(output, "# {}", NamedFile::found().map_or_else(|| advice.to_owned(), read))?;
     output.write_all(toml::to_string(&profiles)?.as_bytes())?;
     let limits = folder.map_or(Ok(Vec::new()), |folder| check_rows(builder, folder, &grants))?;
     let count = match warnings.len() + limits.len() {

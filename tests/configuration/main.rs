@@ -7,4 +7,5 @@ mod page;
 mod defaults;
 mod examples;
 mod known;
+mod manila;
 mod refusals;

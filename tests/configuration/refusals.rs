@@ -43,7 +43,7 @@ fn assert_refused(cases: &[(&str, &str, &str)]) {
 fn an_invalid_value_is_refused_with_its_path_and_the_allowed_values() {
     assert_refused(&[
         ("stroe", "memory", "unknown key; did you mean store? allowed are store, "),
-        ("postgres.migrate", "perhaps", "bool"),
+        ("postgres.migrate", "perhaps", "true or false"),
         ("shutdown.delay", "-1", "such as 10s"),
         ("log.level", "loud", "one of [off, error, warn, info, debug, trace]"),
         ("log.format", "xml", "one of [text, json]"),

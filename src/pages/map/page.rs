@@ -30,6 +30,11 @@ const PAGE: PageTemplate = PageTemplate::new("map.html", include_str!("page.html
 /// The interval in milliseconds at which a page checks how current its data is.
 const CHECK_INTERVAL: u32 = 60_000;
 
+/// Returns the lowest zoom at which the map draws each area, not only larger ones.
+fn lowest_zoom_of_areas(areas: &AreaSet) -> u8 {
+    if areas.len() <= FEW_AREAS { 7 } else { 14 }
+}
+
 #[derive(Debug)]
 pub(super) struct MapData {
     pub(super) version: Version,
@@ -184,7 +189,7 @@ impl Page<'_> {
         let bounds =
             areas.around(selector).map(|bbox| [bbox.min().x, bbox.min().y, bbox.max().x, bbox.max().y]);
         let (watched, silent) = watch(sources);
-        let settings = json!({
+        let mut settings = json!({
             "base": base,
             "language": language.code(),
             "timeZone": zone.name(),
@@ -204,8 +209,7 @@ impl Page<'_> {
             "watch": watched.name(),
             "silent": silent.map(|source| json!({ "name": source.name, "last_heard": source.last_heard })),
             "hasAreas": situation.has_areas,
-            // The lowest zoom at which the map draws each area, not only larger ones.
-            "areasFrom": if areas.len() <= FEW_AREAS { 7 } else { 14 },
+            "areasFrom": lowest_zoom_of_areas(areas),
             "newest": situation.newest,
             "over": ended.iter().filter(|(_, at)| now.saturating_duration_since(**at) < OVER_FOR).map(|(id, at)| (id.to_string(), json!(at))).collect::<Map<_, _>>(),
             "reported": self.reports.as_ref().map(|reported| json!({ "area": self.area, "reports": reports_json(reported) })),
@@ -234,7 +238,6 @@ impl Page<'_> {
             (None, Some(flooded)) => format!("{}, {} {flooded}", text(t, "title"), list.total()),
             (None, None) => text(t, "title").to_owned(),
         };
-        let mut settings = settings;
         settings["title"] = title.clone().into();
         settings["says"]["title"] = t["title"].clone();
         let values = minijinja::context! {
