@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use figment::Figment;
+use figment::providers::{Format, Toml};
 use rocket::tokio::{select, signal};
 use siaga_setup::{Options, Prepared, SetupError};
 
@@ -38,6 +39,7 @@ pub(super) async fn run(builder: &Builder, options: Options) -> Result<(), Failu
 
 async fn make(builder: &Builder, prepared: &Prepared) -> Result<(), Failure> {
     if prepared.exists() {
+        check_store(&prepared.folder)?;
         // Fails while a server uses the store.
         let builder = with_store(builder, &prepared.folder);
         let (store, settings) = builder.upkeep()?;
@@ -57,16 +59,28 @@ async fn make(builder: &Builder, prepared: &Prepared) -> Result<(), Failure> {
     let (key, mut notes) = (key?, written.notes.clone());
     written.finish()?;
     if areas > prepared.areas {
-        let data = prepared.folder.join("data");
+        let (gone, folder) = (areas - prepared.areas, prepared.folder.display());
         notes.push(format!(
-            "{} areas of the store are not in the new data: siaga import --replace areas {} removes them.",
-            areas - prepared.areas,
-            data.display()
+            "{gone} areas of the store are not in the new data; remove them by: cd '{folder}' && siaga import --repair --replace areas data"
         ));
     }
     let lines = notes.iter().chain(&prepared.lines).chain([&key]);
     lines.into_iter().try_for_each(|line| writeln!(io::stdout(), "{line}"))?;
     Ok(())
+}
+
+/// Fails if the configuration of a folder, which may have been edited, names another store than the folder's own.
+fn check_store(folder: &Path) -> Result<(), Failure> {
+    let file = folder.join("Rocket.toml");
+    let figment = Figment::from(rocket::Config::default()).merge(Toml::file_exact(&file).nested());
+    let (store, path) = (figment.find_value("siaga.store"), figment.find_value("siaga.file.path"));
+    let path = path.ok().and_then(|path| path.as_str().map(|path| folder.join(path)));
+    let is_own =
+        store.is_ok_and(|store| store.as_str() == Some("file")) && path == Some(folder.join(DATABASE));
+    if is_own || !file.is_file() {
+        return Ok(());
+    }
+    Err(format!("{} names another store than {DATABASE} beside it: name a new folder", file.display()).into())
 }
 
 /// Uses the store in a folder, whatever the configuration and the environment say.

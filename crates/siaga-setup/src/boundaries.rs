@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use geo::{BoundingRect, Contains, Coord, InteriorPoint, LineString, MultiPolygon, Point, Rect};
+use geo::{Area, BoundingRect, Contains, Coord, InteriorPoint, LineString, MultiPolygon, Point, Rect};
+use geo::{Euclidean, Length};
 use osmpbf::{RelMemberType, Relation};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use crate::city::is_region_code;
 use crate::positions::Positions;
 use crate::rings::{join, polygons};
 
@@ -37,7 +39,7 @@ pub(crate) struct Outline {
 
 impl Outline {
     fn new(rings: Vec<LineString>) -> Option<Self> {
-        let shape = polygons(rings);
+        let shape = Some(polygons(rings)).filter(|shape| shape.unsigned_area() > 0.0)?;
         Some(Self { bounds: shape.bounding_rect()?, inside: shape.interior_point()?, shape })
     }
 
@@ -71,7 +73,10 @@ impl Boundary {
             let language = key.strip_prefix("name:")?;
             Some((language.to_owned(), on_one_line(name)))
         });
-        let code = |keys: &[&str]| keys.iter().find_map(|key| tags.get(key)).map(|code| (*code).to_owned());
+        let code = |keys: &[&str]| {
+            let mut codes = keys.iter().filter_map(|key| tags.get(key)?.split(';').next());
+            codes.find(|code| is_region_code(code)).map(str::to_owned)
+        };
         let (mut ways, mut parts) = (Vec::new(), Vec::new());
         for member in relation.members() {
             match (member.member_type.clone(), member.role()) {
@@ -106,17 +111,23 @@ impl Boundary {
         let found: Vec<_> = self.ways.iter().filter_map(is_whole).collect();
         let mut joined = join(&found);
         let gaps = joined.open.len();
+        let line = |nodes: &Vec<i64>| nodes.iter().filter_map(|node| positions.get(*node)).collect();
+        // A long line would cut off a part of the area, or add one.
+        let is_short = joined.open.iter().map(line).all(|open: LineString| {
+            let ends = open.0.first().zip(open.0.last());
+            ends.is_some_and(|(from, to)| {
+                (from.x - to.x).hypot(from.y - to.y) < 0.4 * Euclidean.length(&open)
+            })
+        });
         joined.rings.append(&mut joined.open);
         // `Polygon` closes the rings.
-        let line = |nodes: &Vec<i64>| nodes.iter().filter_map(|node| positions.get(*node)).collect();
-        let rings: Vec<LineString> =
-            joined.rings.iter().map(line).filter(|ring: &LineString| ring.0.len() > 2).collect();
-        let outline = if gaps < 2 { Outline::new(rings) } else { None };
+        let rings = joined.rings.iter().map(line).filter(|ring: &LineString| ring.0.len() > 2).collect();
+        let outline = if gaps < 2 && is_short { Outline::new(rings) } else { None };
         self.shape = match outline {
             Some(outline) if gaps == 0 && missing.is_empty() => Shape::Closed(outline),
             nearly => {
                 let known = found.into_iter().flatten().filter_map(|node| positions.get(*node)).collect();
-                Shape::Open { missing, nearly, known }
+                Shape::Open { missing, nearly: nearly.filter(|_| gaps == 1), known }
             }
         };
     }
@@ -126,6 +137,42 @@ impl Boundary {
             Shape::Closed(outline) => Some(outline),
             Shape::Open { .. } => None,
         }
+    }
+
+    /// The code of the region or of the country that the boundary encloses.
+    pub(crate) fn code(&self) -> Option<&str> {
+        self.region_code.as_deref().or(self.country_code.as_deref())
+    }
+
+    /// Whether this is a larger, closed area that contains a closed one.
+    pub(crate) fn is_around(&self, area: &Self) -> bool {
+        let inside = area.closed().filter(|_| self.level < area.level).map(|area| area.inside);
+        self.closed().zip(inside).is_some_and(|(outline, inside)| outline.contains(inside))
+    }
+
+    /// Returns the box around what is known of the boundary.
+    pub(crate) fn bounds(&self) -> Option<Rect> {
+        match &self.shape {
+            Shape::Closed(outline) => Some(outline.bounds),
+            Shape::Open { known, .. } => bounds(known.iter().map(|at| Rect::new(*at, *at))),
+        }
+    }
+
+    pub(crate) fn label(&self) -> String {
+        format!("{} (r{})", self.name, self.id)
+    }
+
+    /// Names the boundary and the first ways that the file lacks.
+    pub(crate) fn missing_ways(&self) -> String {
+        let missing = match &self.shape {
+            Shape::Open { missing, .. } => &missing[..],
+            Shape::Closed(_) => &[],
+        };
+        let few: Vec<_> = missing.iter().take(3).map(|way| format!("w{way}")).collect();
+        let more = if missing.len() > 3 { format!(" and {} more", missing.len() - 3) } else { String::new() };
+        let without =
+            if few.is_empty() { "with gaps".to_owned() } else { format!("without {}{more}", few.join(", ")) };
+        format!("{}, {without}", self.label())
     }
 
     /// Returns the name in a language, or else the local name.
@@ -138,9 +185,18 @@ impl Boundary {
     }
 }
 
+/// Returns the box around boxes.
+pub(crate) fn bounds(boxes: impl Iterator<Item = Rect>) -> Option<Rect> {
+    boxes.reduce(|one, other| {
+        let min = (one.min().x.min(other.min().x), one.min().y.min(other.min().y));
+        let max = (one.max().x.max(other.max().x), one.max().y.max(other.max().y));
+        Rect::new(min, max)
+    })
+}
+
 /// Returns a name that files and pages can hold.
 pub(crate) fn on_one_line(name: &str) -> String {
-    name.replace(char::is_control, " ")
+    name.replace(char::is_control, " ").chars().take(255).collect()
 }
 
 /// Returns a name without accents and in small letters, to compare it with what people type.

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::SetupError;
 use crate::basemap;
 use crate::boundaries::{Boundary, fold};
 use crate::features::{feature, multi_polygon};
-use crate::place::{Extent, Place, around};
+use crate::place::{Extent, Place};
 use crate::survey::Survey;
+use crate::{Options, SetupError};
 
 pub(crate) struct Region {
     pub(crate) code: String,
@@ -35,69 +35,70 @@ pub(crate) struct City {
     pub(crate) notes: Vec<String>,
 }
 
-/// What was chosen in an extract.
-pub(crate) struct Choice<'c> {
-    pub(crate) name: String,
-    pub(crate) level: u8,
-    pub(crate) larger_level: Option<u8>,
-    pub(crate) language: &'c str,
-    /// The region of all areas, if it is chosen.
-    pub(crate) region: Option<&'c str>,
-}
-
 impl City {
-    /// Takes the areas of a level in a place, and reads the base map around them.
-    pub(crate) fn new(survey: &Survey, place: &Place<'_>, choice: &Choice<'_>) -> Result<Self, SetupError> {
+    /// Describes the areas of a place, and reads the base map around them.
+    pub(crate) fn new(
+        survey: &Survey,
+        place: &Place<'_>,
+        areas: &[&Boundary],
+        options: &Options,
+        name: &str,
+        language: &str,
+    ) -> Result<Self, SetupError> {
         let boundaries = &survey.boundaries;
-        let (areas, left_out) = place.areas(choice.level, boundaries)?;
-        let mut regions: BTreeMap<String, Region> = BTreeMap::new();
-        let mut city = Self { code: code(&choice.name), is_openstreetmap: true, ..Self::default() };
-        for area in areas {
+        let mut city =
+            Self { name: name.to_owned(), code: code(name), is_openstreetmap: true, ..Self::default() };
+        let mut codes: BTreeMap<String, Option<&Boundary>> = BTreeMap::new();
+        let larger: Vec<_> =
+            boundaries.iter().filter(|larger| Some(larger.level) == options.larger_area_level).collect();
+        for (area, region) in areas.iter().zip(regions(areas, boundaries)) {
             let Some(outline) = area.closed() else { continue };
-            let region = match choice.region {
-                Some(code) => Region { code: code.to_owned(), name: code.to_owned(), geometry: None },
-                None => region(area, boundaries, choice.language)
-                    .ok_or_else(|| SetupError::Missing(vec!["--region-code CODE".to_owned()]))?,
-            };
-            let larger = around(area, boundaries).find(|larger| Some(larger.level) == choice.larger_level);
+            let region = if options.region_code.is_some() { None } else { region };
+            let region_code =
+                region.and_then(Boundary::code).or(options.region_code.as_deref()).unwrap_or_default();
+            let larger = larger.iter().find(|larger| larger.is_around(area));
             let properties = json!({
                 "area_id": area.id,
-                "area_name": area.name_in(choice.language),
-                "parent_name": larger.map_or(&*choice.name, |larger| larger.name_in(choice.language)),
-                "city_name": choice.name,
+                "area_name": area.name_in(language),
+                "parent_name": larger.map_or(name, |larger| larger.name_in(language)),
+                "city_name": name,
                 "city": city.code,
-                "instance_region_code": region.code,
+                "instance_region_code": region_code,
             });
             city.areas.push(feature(properties, multi_polygon(&outline.shape)));
-            regions.entry(region.code.clone()).or_insert(region);
+            codes.entry(region_code.to_owned()).or_insert(region);
         }
-        let drawn = place.bounds().map(|bounds| basemap::read(survey, bounds)).transpose()?;
-        city.boundary = match &place.extent {
-            Extent::Outline(outline) => Some(multi_polygon(&outline.shape)),
-            _ => None,
+        let region = |(code, boundary): (String, Option<&Boundary>)| Region {
+            name: boundary.map_or(code.clone(), |boundary| boundary.name_in(language).to_owned()),
+            geometry: boundary.and_then(Boundary::closed).map(|outline| multi_polygon(&outline.shape)),
+            code,
         };
-        city.notes.extend(place.notes.iter().cloned().chain(left_out));
-        if let Some(drawn) = drawn {
+        city.regions = codes.into_iter().map(region).collect();
+        if let Extent::Outline(outline) = &place.extent {
+            city.boundary = Some(multi_polygon(&outline.shape));
+        }
+        city.notes.extend(place.notes.iter().cloned().chain(place.left_out(areas[0].level, boundaries)));
+        if let Some(bounds) = place.bounds() {
+            let drawn = basemap::read(survey, bounds, language)?;
             city.notes.extend(drawn.notes);
             (city.waterways, city.basemap) = (drawn.waterways, drawn.features);
         }
-        Ok(Self { name: choice.name.clone(), regions: regions.into_values().collect(), ..city })
+        Ok(city)
     }
 }
 
-/// Returns the region of an area: the smallest one around it with a code of ISO 3166-2, or else its country.
-pub(crate) fn region(area: &Boundary, boundaries: &[Boundary], language: &str) -> Option<Region> {
-    let with_code = |code: fn(&Boundary) -> Option<&String>| {
-        let found = around(area, boundaries).filter(|around| code(around).is_some());
-        let smallest = found.max_by_key(|around| around.level)?;
-        Some(Region {
-            code: code(smallest)?.clone(),
-            name: smallest.name_in(language).to_owned(),
-            geometry: smallest.closed().map(|outline| multi_polygon(&outline.shape)),
-        })
+/// Returns the region of each area: the smallest boundary around it with a code of ISO 3166-2, or else its country.
+pub(crate) fn regions<'b>(areas: &[&Boundary], boundaries: &'b [Boundary]) -> Vec<Option<&'b Boundary>> {
+    let coded: Vec<_> = boundaries.iter().filter(|boundary| boundary.code().is_some()).collect();
+    let region = |area: &&Boundary| {
+        let around = coded.iter().copied().filter(|region| region.is_around(area));
+        around.max_by_key(|region| (region.region_code.is_some(), region.level))
     };
-    with_code(|around| around.region_code.as_ref())
-        .or_else(|| with_code(|around| around.country_code.as_ref()))
+    areas.iter().map(region).collect()
+}
+
+pub(crate) fn is_region_code(text: &str) -> bool {
+    (2..=16).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 /// Returns a code for requests: the first 16 letters and digits of a name, without accents.

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::thread;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use osmpbf::{BlobReader, BlobType, ByteOffset, PrimitiveBlock};
+use osmpbf::{BlobReader, BlobType, ByteOffset, PrimitiveBlock, Way};
 
 use crate::SetupError;
+use crate::boundaries::on_one_line;
 
 /// Features of files that this reader supports. Others, such as the history of objects, would be misread.
 const FEATURES: [&str; 2] = ["OsmSchema-V0.6", "DenseNodes"];
@@ -53,6 +54,10 @@ impl Extract {
         let mut blocks = Vec::new();
         while let Some(header) = reader.next_header_skip_blob() {
             let (header, offset) = header.map_err(damaged)?;
+            // A negative size would lead back, again and again.
+            if header.get_blob_size() < 0 {
+                return Err(SetupError::failed(path.display(), "is damaged: download it again"));
+            }
             if header.blob_type() == BlobType::OsmData {
                 blocks.push(Block {
                     offset: offset.map_or(0, |offset| offset.0),
@@ -61,6 +66,25 @@ impl Extract {
             }
         }
         Ok(Self { path: path.to_owned(), blocks })
+    }
+
+    /// Returns the ways that fulfil a condition.
+    pub(crate) fn read_ways(
+        &self,
+        task: &str,
+        is_wanted: impl Fn(&Way<'_>) -> bool + Sync,
+    ) -> Result<Vec<ExtractWay>, SetupError> {
+        let found = self.read(Kind::Way, task, |block| {
+            let ways = block.groups().flat_map(|group| group.ways()).filter(|way| is_wanted(way));
+            let keep = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+            ways.map(|way| ExtractWay {
+                id: way.id(),
+                nodes: way.refs().collect(),
+                tags: way.tags().map(keep).collect(),
+            })
+            .collect::<Vec<_>>()
+        })?;
+        Ok(found.into_iter().flatten().collect())
     }
 
     /// Calls `read` with each block that has objects of a kind, on all cores, and returns the results in the order of the file.
@@ -106,6 +130,33 @@ impl Extract {
         ordered.sort_unstable_by_key(|(index, _)| *index);
         Ok(ordered.into_iter().map(|(_, result)| result).collect())
     }
+}
+
+/// A way with its tags, apart from the block that it was read from.
+pub(crate) struct ExtractWay {
+    pub(crate) id: i64,
+    pub(crate) nodes: Vec<i64>,
+    tags: Vec<(String, String)>,
+}
+
+impl ExtractWay {
+    pub(crate) fn tags(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.tags.iter().map(|(key, value)| (key.as_str(), value.as_str()))
+    }
+}
+
+/// Returns the name in a language, or else the local name.
+pub(crate) fn name_of<'t>(tags: impl Iterator<Item = (&'t str, &'t str)>, language: &str) -> Option<String> {
+    let mut local = None;
+    for (key, value) in tags {
+        if key.strip_prefix("name:") == Some(language) {
+            return Some(on_one_line(value));
+        }
+        if key == "name" {
+            local = Some(on_one_line(value));
+        }
+    }
+    local
 }
 
 fn damaged(path: &Path, error: &dyn std::fmt::Display) -> SetupError {

@@ -16,8 +16,9 @@ pub(crate) struct CitySettings {
     pub(crate) agency: String,
     pub(crate) contact: String,
     pub(crate) emergency: String,
-    /// `None` for this machine only.
-    pub(crate) base_url: Option<Url>,
+    pub(crate) base_url: Url,
+    /// Whether only this machine reaches the service.
+    pub(crate) is_local: bool,
     pub(crate) language: String,
     pub(crate) time_zone: String,
     pub(crate) form: Form,
@@ -50,8 +51,11 @@ pub(crate) fn files(folder: &Path, city: &City, settings: &CitySettings) -> Resu
     let mut files = data(city);
     files.extend(country(city, settings)?);
     files.push(("Rocket.toml".to_owned(), configuration(folder, city, settings).into_bytes()));
-    if let (Proxy::Caddy, Some(host)) = (settings.proxy, settings.base_url.as_ref().and_then(Url::host_str)) {
-        files.push(("Caddyfile".to_owned(), CADDYFILE.replace("HOST", host).into_bytes()));
+    if let (Proxy::Caddy, Some(host)) = (settings.proxy, settings.base_url.host_str()) {
+        files.push((
+            "Caddyfile".to_owned(),
+            include_str!("templates/Caddyfile").replace("@HOST@", host).into_bytes(),
+        ));
     }
     Ok(files)
 }
@@ -117,6 +121,7 @@ fn country(city: &City, settings: &CitySettings) -> Result<Vec<File>, SetupError
 /// Returns the texts of a language, with English ones where it has none: the first language must have all.
 fn texts(language: &str, hazards: HazardChoice) -> Result<Vec<u8>, serde_json::Error> {
     let mut texts: Value = serde_json::from_str(TEXTS[0].1)?;
+    texts["messages"]["language"] = language.into();
     if let Some((_, own)) = TEXTS.iter().find(|(code, _)| *code == language) {
         overlay(&mut texts, serde_json::from_str(own)?);
     }
@@ -134,11 +139,14 @@ fn texts(language: &str, hazards: HazardChoice) -> Result<Vec<u8>, serde_json::E
     Ok(text)
 }
 
+/// Replaces texts by those of a language. A language may have texts of hazards that this country does not have.
 fn overlay(under: &mut Value, over: Value) {
     match (under, over) {
         (Value::Object(under), Value::Object(over)) => {
             for (name, value) in over {
-                overlay(under.entry(name).or_insert(Value::Null), value);
+                if let Some(text) = under.get_mut(&name) {
+                    overlay(text, value);
+                }
             }
         }
         (under, over) => *under = over,
@@ -146,81 +154,53 @@ fn overlay(under: &mut Value, over: Value) {
 }
 
 fn configuration(folder: &Path, city: &City, settings: &CitySettings) -> String {
-    let path = |name: &str| toml::Value::from(folder.join(name).display().to_string()).to_string();
     let text = |text: &str| toml::Value::from(text).to_string();
-    let origin = settings.base_url.as_ref().map(|url| url.origin().ascii_serialization());
-    let origin = origin.unwrap_or_else(|| "http://127.0.0.1:8000".to_owned());
-    let host = settings.base_url.as_ref().and_then(Url::host_str).unwrap_or("localhost");
-    let base_url = settings.base_url.as_ref().map(|url| format!("base_url = {}\n", text(url.as_str())));
-    let mut lines = format!(
-        "# Made by `siaga setup`. docs/configuration.md lists all keys; `siaga check` prints them with their values.\n\
-         \n[default]\naddress = \"127.0.0.1\"\nport = 8000\n\
-         \n[default.siaga]\nstore = \"file\"\n{}\
-         \n[default.siaga.file]\npath = {}\n\
-         \n[default.siaga.country]\nfolder = {}\n\
-         \n[default.siaga.site]\nname = {}\nagency = {}\ncontact = {}\n\
-         \n[default.siaga.cards]\nopen = {}\n\
-         \n# If the desk confirms nothing for longer than three times this, the map says that floods may be missing.\n\
-         [default.siaga.sources.desk]\nsubject = {}\nevery = \"12h\"\ncovers = [\"floods\"]\n\
-         \n[default.siaga.formats.cap]\n\
-         # Marks all alerts as a test. Remove it when alerts shall count.\nstatus = \"Test\"\n\
-         # Hubs find earlier alerts by this name: do not change it later.\nsender = {}\nweb = {}\n\
-         \n[default.siaga.alerts]\ncontact = {}\n",
-        base_url.unwrap_or_default(),
-        path("siaga.db"),
-        path("country"),
-        text(&format!("Siaga {}", city.name)),
-        text(&settings.agency),
-        text(&settings.contact),
-        settings.form == Form::On,
-        text(&settings.officer),
-        text(host),
-        text(&format!("{origin}/")),
-        text(&settings.contact),
-    );
+    let path = |name: &str| text(&folder.join(name).display().to_string());
+    let CitySettings { base_url, is_local, .. } = settings;
+    let host = base_url.host_str().unwrap_or_default();
+    let port = if *is_local { base_url.port_or_known_default().unwrap_or(8000) } else { 8000 };
+    let is_default = host == "127.0.0.1" && base_url.path() == "/v1";
+    let base_url_line =
+        if is_default { String::new() } else { format!("base_url = {}\n", text(base_url.as_str())) };
+    let licence =
+        if city.is_openstreetmap { OPENSTREETMAP } else { "terms = \"Free to use with attribution.\"" };
+    let values = [
+        ("@PORT@", port.to_string()),
+        ("@BASE_URL@", base_url_line),
+        ("@DATABASE@", path("siaga.db")),
+        ("@COUNTRY@", path("country")),
+        ("@SITE@", text(&format!("Siaga {}", city.name))),
+        ("@AGENCY@", text(&settings.agency)),
+        ("@CONTACT@", text(&settings.contact)),
+        ("@FORM@", (settings.form == Form::On).to_string()),
+        ("@OFFICER@", text(&settings.officer)),
+        ("@HOST@", text(host)),
+        ("@WEB@", text(&format!("{}/", base_url.origin().ascii_serialization()))),
+        ("@LICENCE@", licence.to_owned()),
+    ];
+    let lines = include_str!("templates/Rocket.toml").split_inclusive('\n').map(|line| {
+        let found = values.iter().find(|(name, _)| line.contains(name));
+        found.map_or_else(|| line.to_owned(), |(name, value)| line.replace(name, value))
+    });
+    let mut lines: Vec<String> = lines.collect();
     match settings.review {
-        Review::All => lines.push_str("\n[default.siaga.report]\nreview = true\n"),
-        Review::None => lines.push_str("\n[default.siaga.report]\nreviewed_after = 0\nreviewed_total = 0\n"),
+        Review::All => lines.push("\n[default.siaga.report]\nreview = true\n".to_owned()),
+        Review::None => {
+            lines.push("\n[default.siaga.report]\nreviewed_after = 0\nreviewed_total = 0\n".to_owned());
+        }
         Review::After => {}
     }
     if !city.basemap.is_empty() {
         let attribution = text(if city.is_openstreetmap { ATTRIBUTION } else { "" });
         let file = path("data/basemap.geojson");
-        let basemap = format!("\n[default.siaga.map.basemap]\nfile = {file}\nattribution = {attribution}\n");
-        lines.push_str(&basemap);
+        lines.push(format!("\n[default.siaga.map.basemap]\nfile = {file}\nattribution = {attribution}\n"));
     }
-    lines.push_str("\n[default.siaga.licence]\n");
-    lines.push_str(if city.is_openstreetmap {
-        OPENSTREETMAP
-    } else {
-        "terms = \"Free to use with attribution.\"\n"
-    });
     if settings.proxy == Proxy::Caddy {
-        lines.push_str("\n[default.siaga.quota]\ntrusted_proxies = [\"127.0.0.1\", \"::1\"]\n");
+        lines.push("\n[default.siaga.quota]\ntrusted_proxies = [\"127.0.0.1\", \"::1\"]\n".to_owned());
     }
-    lines
+    lines.concat()
 }
 
 const OPENSTREETMAP: &str = "\
 terms = \"Free to use with attribution. Boundaries and base map: © OpenStreetMap contributors, ODbL 1.0.\"
-url = \"https://www.openstreetmap.org/copyright\"
-";
-
-const CADDYFILE: &str = "\
-{
-	servers {
-		timeouts {
-			read_header 10s
-			read_body 15m
-			idle 1m
-		}
-	}
-}
-
-HOST {
-	request_body {
-		max_size 20MiB
-	}
-	reverse_proxy 127.0.0.1:8000
-}
-";
+url = \"https://www.openstreetmap.org/copyright\"";

@@ -76,20 +76,21 @@ impl Prepared {
             let mut name = self.folder.as_os_str().to_owned();
             name.push(".part");
             let part = PathBuf::from(name);
-            // A run that was killed may have left it.
-            if part.join(RECORD).is_file() {
-                fs::remove_dir_all(&part).map_err(failed)?;
-            }
             if let Some(parent) = part.parent() {
                 fs::create_dir_all(parent).map_err(failed)?;
             }
-            fs::create_dir(&part).map_err(|error| SetupError::failed(part.display(), error))?;
+            fs::create_dir(&part).map_err(|error| match error.kind() {
+                ErrorKind::AlreadyExists => SetupError::failed(
+                    part.display(),
+                    "exists: another setup runs, or one was killed; in the second case remove it",
+                ),
+                _ => SetupError::failed(part.display(), error),
+            })?;
             let written = Written { at: part, to: Some(self.folder.clone()), notes: Vec::new() };
-            // First, so that the next run recognises a folder that was left half-written.
-            self.write_record(&written.at).map_err(failed)?;
             for (name, content) in &self.files {
                 replace(&written.at.join(name), content).map_err(failed)?;
             }
+            self.write_record(&written.at).map_err(failed)?;
             return Ok(written);
         };
         let mut written = Written { at: self.folder.clone(), to: None, notes: Vec::new() };
@@ -102,22 +103,26 @@ impl Prepared {
             };
             let is_edited = found
                 .is_some_and(|found| found != *content && record.digests.get(name) != Some(&digest(&found)));
-            // Hidden, because a folder of a country must not have other visible files.
-            let file_name = path.file_name().unwrap_or_default().to_string_lossy();
-            let beside = path.with_file_name(format!(".{file_name}.new"));
-            replace(if is_edited { &beside } else { &path }, content).map_err(failed)?;
+            let new = beside(&path, "new");
+            replace(if is_edited { &new } else { &path }, content).map_err(failed)?;
             if is_edited {
-                let note =
-                    format!("{name} was edited and is kept; the new version is in {}.", beside.display());
+                let note = format!("{name} was edited and is kept; the new version is in {}.", new.display());
                 written.notes.push(note);
             }
         }
-        // Files that this city no longer has, if nobody has edited them.
         let gone = record.digests.iter().filter(|(name, _)| self.files.iter().all(|(kept, _)| kept != *name));
-        for (name, written) in gone {
+        for (name, digest_then) in gone {
             let path = self.folder.join(name);
-            if fs::read(&path).is_ok_and(|found| digest(&found) == *written) {
+            let Ok(found) = fs::read(&path) else { continue };
+            if digest(&found) == *digest_then {
                 fs::remove_file(&path).map_err(failed)?;
+            } else {
+                let hidden = beside(&path, "old");
+                fs::rename(&path, &hidden).map_err(failed)?;
+                let hidden = hidden.display();
+                written
+                    .notes
+                    .push(format!("{name} was edited and is not needed any more; it is in {hidden}."));
             }
         }
         self.write_record(&self.folder).map_err(failed)?;
@@ -162,6 +167,12 @@ impl Drop for Written {
             let _ = fs::remove_dir_all(&self.at);
         }
     }
+}
+
+/// Returns a hidden name in the same folder, because a folder of a country must not have other visible files.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{suffix}"))
 }
 
 /// Writes a file beside, and then replaces the old one by it.

@@ -25,7 +25,7 @@ pub struct Options {
     #[arg(long, value_name = "ID")]
     pub place_id: Option<String>,
     /// Takes all areas of the level in the extract.
-    #[arg(long, num_args = 0..=1, default_missing_value = "true")]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub whole_file: Option<bool>,
     /// The `admin_level` of the areas whose flood state officers set.
     #[arg(long, value_name = "LEVEL")]
@@ -63,7 +63,7 @@ pub struct Options {
     /// The proxy in front of the service.
     #[arg(long)]
     pub proxy: Option<Proxy>,
-    /// The code of the province (ISO 3166-2) for all areas, if the extract does not tell it.
+    /// The code of the province (ISO 3166-2) of all areas, instead of what the extract tells.
     #[arg(long, value_name = "CODE")]
     pub region_code: Option<String>,
     /// What residents report.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::SetupError;
 use crate::boundaries::on_one_line;
-use crate::city::{City, Region, code};
+use crate::city::{City, Region, code, is_region_code};
 use crate::features::feature;
 
 /// The properties that hold the numbers, the names and the larger areas.
@@ -26,7 +26,8 @@ pub(crate) fn read(
 ) -> Result<City, SetupError> {
     let failed = |reason: String| SetupError::failed(file, reason);
     let document: Value =
-        serde_json::from_slice(content).map_err(|error| failed(format!("is not GeoJSON: {error}")))?;
+        serde_json::from_slice(content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content))
+            .map_err(|error| failed(format!("is not GeoJSON: {error}")))?;
     let Some(features) = document["features"].as_array().filter(|features| !features.is_empty()) else {
         return Err(failed("has no features: it must be a FeatureCollection of polygons".to_owned()));
     };
@@ -73,6 +74,11 @@ pub(crate) fn read(
             row.entry(key).or_insert_with(|| default.as_str().into());
         }
         let code = region.map(str::to_owned).or_else(|| text(&row, REGION)).unwrap_or_default();
+        if !is_region_code(&code) {
+            return Err(failed(format!(
+                "{REGION} must be a code such as ID-JK, not {code:?}: write --region-code"
+            )));
+        }
         row.insert(REGION.to_owned(), code.as_str().into());
         if !city.regions.iter().any(|known| known.code == code) {
             city.regions.push(Region { name: code.clone(), code, geometry: None });

@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use geo::Coord;
+use geo::{Coord, LineString};
 use osmpbf::PrimitiveBlock;
 
 /// The positions of chosen nodes: 16 bytes for each.
@@ -51,9 +51,9 @@ impl Positions {
         (packed != UNKNOWN).then(|| degrees(lon, lat))
     }
 
-    /// Returns those chosen nodes whose position fulfils a condition, sorted.
-    pub(crate) fn filter(&self, is_wanted: impl Fn(Coord) -> bool) -> Vec<i64> {
-        self.ids.iter().copied().filter(|id| self.get(*id).is_some_and(&is_wanted)).collect()
+    /// Returns the positions of those nodes that have one.
+    pub(crate) fn line(&self, nodes: &[i64]) -> LineString {
+        nodes.iter().filter_map(|node| self.get(*node)).collect()
     }
 }
 

@@ -172,7 +172,7 @@ fn two_places_of_one_name_are_told_apart_by_number() {
     squares.push(Square::new(10, 8, "Beyond", (70, 60), 10));
     let desk = Desk::with(&squares, &[]);
     let why = refused(desk.of_place("Town"));
-    for part in ["r4 is Town, level 6, in Province", "r9 is Town, level 6, in Far province"] {
+    for part in ["--place-id", "Town (r4), level 6, in Province", "Town (r9), level 6, in Far province"] {
         assert!(why.contains(part), "{part}: {why}");
     }
     make(Options { place_id: Some("r9".to_owned()), ..desk.of_place("Town") }).unwrap();
@@ -360,9 +360,9 @@ fn a_folder_that_is_not_finished_is_removed() {
     let prepared = desk.of_place("Town").prepare().unwrap();
     let written = prepared.write().unwrap();
     assert!(desk.path("city.part/Rocket.toml").is_file() && !desk.path("city").exists());
-    // As after a kill: the next run starts anew.
-    std::mem::forget(written);
-    drop(prepared.write().unwrap());
+    // Another run at the same time, or after a kill, touches nothing.
+    assert!(prepared.write().unwrap_err().to_string().contains("city.part: exists"));
+    drop(written);
     assert_eq!(fs::read_dir(desk.0.path()).unwrap().count(), 1);
 }
 
@@ -377,4 +377,69 @@ fn names_with_quotes_and_lines_stay_texts() {
     assert!(name.starts_with("Siaga To\"wn, \\ or"), "{name}");
     let rows = fs::read_to_string(desk.path("city/country/regions.csv")).unwrap();
     assert_eq!(rows.lines().count(), 3, "{rows}");
+}
+
+#[test]
+fn a_lake_is_drawn_whole_with_its_islands_or_not_at_all() {
+    let lake = |id, name, tags: &[(&'static str, &'static str)], at, size| Square {
+        tags: [("type", "multipolygon"), ("boundary", ""), ("natural", "water")]
+            .iter()
+            .chain(tags)
+            .copied()
+            .collect(),
+        ..Square::new(id, 8, name, at, size)
+    };
+    // Only one corner of the lake is near the place; the second lake lacks a shore.
+    let mut squares = country();
+    squares.push(lake(9, "Lake", &[], (19, 19), 30));
+    squares.push(Square { missing: vec![3], ..lake(10, "Open lake", &[], (5, 5), 5) });
+    let desk = Desk::with(&squares, &[]);
+    make(desk.of_place("Town")).unwrap();
+    let drawn = areas(&desk.path("city"), "basemap");
+    assert_eq!(drawn, [json!({ "kind": "water", "name": "Lake" })]);
+    let text = fs::read_to_string(desk.path("city/data/basemap.geojson")).unwrap();
+    assert!(text.contains("[0.49,0.49]"), "{text}");
+}
+
+#[test]
+fn a_long_straight_line_does_not_close_a_border() {
+    let mut squares = country();
+    // Three of four sides are not there: the line would be as long as what is known.
+    squares[3].missing = vec![1, 2, 3];
+    let desk = Desk::with(&squares, &[]);
+    let why = refused(desk.of_place("Town"));
+    assert!(why.contains("has gaps in this extract"), "{why}");
+}
+
+#[test]
+fn a_negative_size_of_a_block_ends_the_run() {
+    // The size of the second block's content, in its header: field 3.
+    let mut content = extract(&country(), &[]);
+    let at = content.windows(8).position(|bytes| bytes == b"\x07OSMData").unwrap() + 8;
+    content.splice(at + 1..at + 3, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]);
+    let header = content[..at].iter().rposition(|byte| *byte == 0x0a).unwrap();
+    content[header - 1] += 8;
+    let desk = Desk::new("x.osm.pbf", content);
+    let why = refused(desk.of_place("Town"));
+    assert!(why.contains("is damaged") || why.contains("is not a complete"), "{why}");
+}
+
+#[test]
+fn another_address_in_a_second_run_changes_what_follows_from_it() {
+    let desk = Desk::with(&country(), &[]);
+    make(desk.of_place("Town")).unwrap();
+    let again = Options {
+        folder: desk.path("city"),
+        yes: true,
+        base_url: Some("https://flood.example".to_owned()),
+        ..Options::default()
+    };
+    make(again).unwrap();
+    let settings = fs::read_to_string(desk.path("city/Rocket.toml")).unwrap();
+    for part in
+        ["base_url = \"https://flood.example/v1\"", "contact = \"https://flood.example/\"", "trusted_proxies"]
+    {
+        assert!(settings.contains(part), "{part}: {settings}");
+    }
+    assert!(desk.path("city/Caddyfile").is_file());
 }

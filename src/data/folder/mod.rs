@@ -163,6 +163,7 @@ impl Folder {
     pub(crate) fn unknown_files(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let names = names.filter(|name| !name.starts_with('.'));
         let known = FolderFile::ALL.into_iter().chain([FolderFile::Basemap]);
         let mut names: Vec<_> = names.filter(|name| known.clone().all(|file| file.name() != name)).collect();
         names.sort_unstable();
