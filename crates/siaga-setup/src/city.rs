@@ -23,6 +23,8 @@ pub(crate) struct City {
     pub(crate) code: String,
     /// Features of the data folder.
     pub(crate) areas: Vec<String>,
+    /// The name of an area, as an example of what one searches for.
+    pub(crate) example: Option<String>,
     /// `None` if the city consists of its areas.
     pub(crate) boundary: Option<Value>,
     pub(crate) regions: Vec<Region>,
@@ -57,6 +59,7 @@ impl City {
             let region_code =
                 region.and_then(Boundary::code).or(options.region_code.as_deref()).unwrap_or_default();
             let larger = larger.iter().find(|larger| larger.is_around(area));
+            city.example.get_or_insert_with(|| area.name_in(language).to_owned());
             let properties = json!({
                 "area_id": area.id,
                 "area_name": area.name_in(language),

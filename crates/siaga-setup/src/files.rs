@@ -39,6 +39,11 @@ const TEXTS: [(&str, &str); 4] = [
     ("de", include_str!("../../../country/de/texts/de.json")),
     ("tl", include_str!("../../../examples/country/ph/texts/tl.json")),
 ];
+/// What the English texts say about Indonesia alone, and what holds elsewhere.
+const INDONESIAN: [(&str, &str); 2] = [
+    ("neighbourhood (RW)", "neighbourhood"),
+    ("PLN (the electricity company) on 123", "the electricity company"),
+];
 const ATTRIBUTION: &str = "© OpenStreetMap contributors";
 
 /// Whether there are texts in a language.
@@ -112,20 +117,27 @@ fn country(city: &City, settings: &CitySettings) -> Result<Vec<File>, SetupError
         ("country/regions.csv".to_owned(), regions.into_bytes()),
     ];
     for language in languages {
-        let texts = texts(language, settings.hazards).map_err(|error| failed(&error))?;
+        let texts = texts(language, city, settings).map_err(|error| failed(&error))?;
         files.push((format!("country/texts/{language}.json"), texts));
     }
     Ok(files)
 }
 
 /// Returns the texts of a language, with English ones where it has none: the first language must have all.
-fn texts(language: &str, hazards: HazardChoice) -> Result<Vec<u8>, serde_json::Error> {
-    let mut texts: Value = serde_json::from_str(TEXTS[0].1)?;
+fn texts(language: &str, city: &City, settings: &CitySettings) -> Result<Vec<u8>, serde_json::Error> {
+    let mut english = TEXTS[0].1.to_owned();
+    if !city.regions.iter().any(|region| region.code.starts_with("ID")) {
+        english = INDONESIAN.iter().fold(english, |text, (here, elsewhere)| text.replace(here, elsewhere));
+    }
+    let mut texts: Value = serde_json::from_str(&english)?;
     texts["messages"]["language"] = language.into();
-    if let Some((_, own)) = TEXTS.iter().find(|(code, _)| *code == language) {
+    if let Some((_, own)) = TEXTS[1..].iter().find(|(code, _)| *code == language) {
         overlay(&mut texts, serde_json::from_str(own)?);
     }
-    if hazards == HazardChoice::Flood {
+    if let Some(example) = &city.example {
+        texts["desk"]["search_example"] = example.as_str().into();
+    }
+    if settings.hazards == HazardChoice::Flood {
         for (group, kept) in
             [("names", &["flood", "prep"][..]), ("types", &["flood"]), ("attributes", &["flood_depth"])]
         {

@@ -65,6 +65,7 @@ pub(crate) fn read(
         let larger = parent.as_ref().and_then(|parent| text(&row, parent));
         let larger = larger.unwrap_or_else(|| city_name.to_owned());
         let named = [("area_name", text(&row, name).unwrap_or_default()), ("parent_name", larger)];
+        city.example = city.example.or_else(|| text(&row, name));
         for column in [Some(name), parent.as_ref()].into_iter().flatten() {
             row.remove(column);
         }

@@ -162,16 +162,14 @@ impl Options {
             let level = answer.parse::<u8>();
             ensure(level.is_ok_and(|level| place.levels.contains_key(&level)), "one of the levels")
         };
-        let level = match self.level {
-            Some(level) => level,
-            None => {
-                let proposed = place.proposed_level().map(|level| level.to_string());
-                let text = "Level of the neighbourhoods";
-                let level =
-                    questions.answer(&mut None, "--level LEVEL", text, proposed.as_deref(), is_level)?;
-                questions.finish()?;
-                level.parse().unwrap_or_default()
-            }
+        let level = if let Some(level) = self.level {
+            level
+        } else {
+            let proposed = place.proposed_level().map(|level| level.to_string());
+            let text = "Level of the neighbourhoods";
+            let level = questions.answer(&mut None, "--level LEVEL", text, proposed.as_deref(), is_level)?;
+            questions.finish()?;
+            level.parse().unwrap_or_default()
         };
         // Kept even if it is the default: another level would be other areas.
         self.level = Some(level);

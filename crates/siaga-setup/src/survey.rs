@@ -35,7 +35,9 @@ impl Survey {
         let ways: HashMap<_, _> = ways.into_iter().map(|way| (way.id, way.nodes)).collect();
         let positions = Positions::new(ways.values().flatten().copied().collect());
         extract.read(Kind::Node, "Reading positions", |block| positions.fill(block))?;
-        boundaries.iter_mut().for_each(|boundary| boundary.assemble(&ways, &positions));
+        for boundary in &mut boundaries {
+            boundary.assemble(&ways, &positions);
+        }
         Ok(Self { extract, boundaries, area_relations })
     }
 }

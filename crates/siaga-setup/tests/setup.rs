@@ -443,3 +443,16 @@ fn another_address_in_a_second_run_changes_what_follows_from_it() {
     }
     assert!(desk.path("city/Caddyfile").is_file());
 }
+
+#[test]
+fn texts_outside_indonesia_name_neither_its_electricity_company_nor_its_neighbourhoods() {
+    let desk = Desk::with(&country(), &[]);
+    make(Options { region_code: None, language: Some("de".to_owned()), ..desk.of_place("Town") }).unwrap();
+    for language in ["de", "en"] {
+        let text =
+            fs::read_to_string(desk.path("city/country/texts").join(format!("{language}.json"))).unwrap();
+        assert!(!text.contains("PLN") && !text.contains("RW") && !text.contains("Jakarta"), "{language}");
+        let texts: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(texts["desk"]["search_example"], "Nord");
+    }
+}
