@@ -175,12 +175,9 @@ fn check_finds_a_store_in_a_folder_that_does_not_exist() {
     let variables = [("SIAGA_STORE", "file"), ("SIAGA_FILE__PATH", path.to_str().unwrap())];
     let found = faults(&siaga_in(&folder, &["check"], &variables));
     let missing = folder.path().join("missing").display().to_string();
-    assert!(
-        found[0].contains(&format!(
-            "siaga.file.path: the folder {missing} does not exist: write mkdir -p {missing}"
-        )),
-        "{found:?}"
-    );
+    let expected =
+        format!("siaga.file.path: the folder of {missing}/siaga.db does not exist: write mkdir -p {missing}");
+    assert!(found[0].contains(&expected), "{found:?}");
 }
 
 #[test]

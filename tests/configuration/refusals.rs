@@ -62,7 +62,7 @@ fn an_invalid_value_is_refused_with_its_path_and_the_allowed_values() {
         ("quota.per_day", "many", "from 0, which allows any number, to"),
         ("quota.burst", "0", "from 1 to"),
         ("quota.credential.burst", "0", "from 1 to"),
-        ("quota.trusted_proxies", "10.0.0.1", "sequence"),
+        ("quota.trusted_proxies", "10.0.0.1", "must be a list"),
         ("https.redirect_from", "0", "from 1 to 65535"),
         ("https.redirect_from", "8080", "begins with https://"),
     ]);

@@ -8,6 +8,7 @@ use common::{demo, eventually, extract, fixture, port, postgres, programs, runni
 mod blocks;
 
 mod data_blocks;
+mod docker;
 mod edge;
 mod links;
 mod live;

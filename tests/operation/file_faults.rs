@@ -68,9 +68,10 @@ fn a_path_that_cannot_be_a_store_file_is_reported_in_one_line() {
     let text = folder.path().join("text.db");
     fs::write(&text, "no database").unwrap();
     let missing = folder.path().join("missing/siaga.db");
+    let advice = format!("does not exist: write mkdir -p {}", folder.path().join("missing").display());
     for (path, expected) in [
         (folder.path(), "is a folder; name a file in it"),
-        (&missing, "missing: No such file or directory (os error 2)"),
+        (&missing, &advice),
         (&other, "it is a database of another program"),
         (&text, "it is not a file of this service"),
     ] {

@@ -38,7 +38,8 @@ impl OpenStore for OpenFile {
         match path.parent().filter(|folder| !folder.is_dir()) {
             None => Ok(()),
             Some(folder) => Err(format!(
-                "siaga.file.path: the folder {0} does not exist: write mkdir -p {0}, or name a file in another folder",
+                "siaga.file.path: the folder of {} does not exist: write mkdir -p {}",
+                path.display(),
                 folder.display()
             )
             .into()),
