@@ -81,7 +81,7 @@ pub(super) enum Expiry {
     After(Duration),
 }
 
-fn name(text: &str) -> Result<String, String> {
+pub(super) fn name(text: &str) -> Result<String, String> {
     if text.starts_with(PERSON_PREFIX) {
         return Err(format!("must not begin with {PERSON_PREFIX:?}, which is for people who log in"));
     }

@@ -10,7 +10,7 @@ use figment::providers::{Format, Toml};
 use rocket::tokio::{select, signal};
 use siaga_setup::{Options, Prepared, SetupError};
 
-use super::{Cli, Failure, upkeep};
+use super::{Cli, Failure, keys, upkeep};
 use crate::Builder;
 use crate::auth::{NewKey, Scope};
 use crate::stores::{KeyEntry, Replace, Store};
@@ -30,6 +30,7 @@ pub(super) async fn run(builder: &Builder, options: Options) -> Result<(), Failu
         }
         prepared => prepared?,
     };
+    keys::name(&prepared.officer).map_err(|reason| format!("--officer: {reason}"))?;
     select! {
         biased;
         _ = signal::ctrl_c() => Err("interrupted".into()),
@@ -92,8 +93,8 @@ fn with_store(builder: &Builder, folder: &Path) -> Builder {
 
 /// Creates the officer's key, unless there was one of this name. Returns the line that says so.
 async fn create_key(store: &dyn Store, officer: &str) -> Result<String, Failure> {
-    let keys = store.keys().await?.value;
-    if let Some(key) = keys.iter().find(|key| key.entry.key.name == officer) {
+    let stored = store.keys().await?.value;
+    if let Some(key) = stored.iter().find(|key| key.entry.key.name == officer) {
         let advice = "make one for another name: siaga key create";
         return Ok(match key.revoked_at {
             Some(_) => format!("The key of {officer} was revoked; {advice}."),

@@ -144,3 +144,11 @@ fn a_city_in_any_language_starts_even_without_texts_in_it() {
         assert!(checked.ends_with("\n# No errors, no warnings.\n"), "{language}: {checked}");
     }
 }
+
+#[test]
+fn the_name_of_a_person_who_logs_in_is_refused_for_a_key() {
+    let desk = desk();
+    let why = faults(&setup(&desk, &["--officer", "oidc:ani", "city"]));
+    assert!(why[0].starts_with("siaga: --officer: must not begin with "), "{why:?}");
+    assert_eq!(fs::read_dir(desk.path()).unwrap().count(), 1);
+}

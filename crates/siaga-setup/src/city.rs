@@ -38,22 +38,23 @@ pub(crate) struct City {
 }
 
 impl City {
-    /// Describes the areas of a place, and reads the base map around them.
-    pub(crate) fn new(
+    /// Describes the areas of a place, each with its region, and reads the base map around them.
+    pub(crate) fn new<'b>(
         survey: &Survey,
         place: &Place<'_>,
-        areas: &[&Boundary],
+        areas: impl Iterator<Item = (&'b Boundary, Option<&'b Boundary>)>,
         options: &Options,
         name: &str,
         language: &str,
     ) -> Result<Self, SetupError> {
         let boundaries = &survey.boundaries;
+        let level = options.level.unwrap_or_default();
         let mut city =
             Self { name: name.to_owned(), code: code(name), is_openstreetmap: true, ..Self::default() };
         let mut codes: BTreeMap<String, Option<&Boundary>> = BTreeMap::new();
         let larger: Vec<_> =
             boundaries.iter().filter(|larger| Some(larger.level) == options.larger_area_level).collect();
-        for (area, region) in areas.iter().zip(regions(areas, boundaries)) {
+        for (area, region) in areas {
             let Some(outline) = area.closed() else { continue };
             let region = if options.region_code.is_some() { None } else { region };
             let region_code =
@@ -80,7 +81,7 @@ impl City {
         if let Extent::Outline(outline) = &place.extent {
             city.boundary = Some(multi_polygon(&outline.shape));
         }
-        city.notes.extend(place.notes.iter().cloned().chain(place.left_out(areas[0].level, boundaries)));
+        city.notes.extend(place.notes.iter().cloned().chain(place.left_out(level, boundaries)));
         if let Some(bounds) = place.bounds() {
             let drawn = basemap::read(survey, bounds, language)?;
             city.notes.extend(drawn.notes);

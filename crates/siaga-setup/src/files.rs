@@ -10,6 +10,7 @@ use crate::SetupError;
 use crate::city::City;
 use crate::features::{collection, feature};
 use crate::options::{Form, HazardChoice, Proxy, Review};
+use crate::prepare::is_local;
 
 /// Everything that was answered.
 pub(crate) struct CitySettings {
@@ -17,8 +18,6 @@ pub(crate) struct CitySettings {
     pub(crate) contact: String,
     pub(crate) emergency: String,
     pub(crate) base_url: Url,
-    /// Whether only this machine reaches the service.
-    pub(crate) is_local: bool,
     pub(crate) language: String,
     pub(crate) time_zone: String,
     pub(crate) form: Form,
@@ -168,9 +167,9 @@ fn overlay(under: &mut Value, over: Value) {
 fn configuration(folder: &Path, city: &City, settings: &CitySettings) -> String {
     let text = |text: &str| toml::Value::from(text).to_string();
     let path = |name: &str| text(&folder.join(name).display().to_string());
-    let CitySettings { base_url, is_local, .. } = settings;
+    let base_url = &settings.base_url;
     let host = base_url.host_str().unwrap_or_default();
-    let port = if *is_local { base_url.port_or_known_default().unwrap_or(8000) } else { 8000 };
+    let port = if is_local(base_url) { base_url.port_or_known_default().unwrap_or(8000) } else { 8000 };
     let is_default = host == "127.0.0.1" && base_url.path() == "/v1";
     let base_url_line =
         if is_default { String::new() } else { format!("base_url = {}\n", text(base_url.as_str())) };

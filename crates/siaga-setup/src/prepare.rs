@@ -1,4 +1,4 @@
-//! The conversation: what is asked, in which order, and with which defaults.
+//! What setup asks, in which order, and with which defaults.
 
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
@@ -82,12 +82,11 @@ impl Options {
         } else {
             self.propose_own(&from, questions)
         };
-        if let Err(SetupError::Missing(missing)) = proposal {
-            questions.add_missing(missing);
+        if let Err(SetupError::Missing(missing)) = &proposal {
+            questions.add_missing(missing.iter().cloned());
             // Without the region, the time zone is not known either.
             questions.add_missing(self.time_zone.is_none().then(|| "--time-zone ZONE".to_owned()));
             questions.finish()?;
-            return Err(SetupError::Missing(Vec::new()));
         }
         // The next run may be in another folder.
         if from != DEMO {
@@ -127,8 +126,8 @@ impl Options {
             Some(default.as_deref().unwrap_or("en")),
             check_language,
         )?;
-        let region = self.region_code.clone();
-        if region.is_none() && regions(&areas, boundaries).iter().any(Option::is_none) {
+        let regions = regions(&areas, boundaries);
+        if self.region_code.is_none() && regions.iter().any(Option::is_none) {
             let text = "Code of the province (ISO 3166-2)";
             questions.answer(&mut self.region_code, "--region-code CODE", text, None, check_region)?;
             questions.finish()?;
@@ -139,7 +138,7 @@ impl Options {
             Some(boundary) => boundary.name_in(&language),
             None => self.place.as_deref().unwrap_or(file_name),
         };
-        let city = City::new(&survey, &place, &areas, self, name, &language)?;
+        let city = City::new(&survey, &place, areas.iter().copied().zip(regions), self, name, &language)?;
         let country = city.regions.first().map(|region| region.code.chars().take(2).collect::<String>());
         let inside = areas[0].closed().map(|area| area.inside);
         let time_zone = country.zip(inside).and_then(|(country, at)| zones::nearest(&country, at.into()));
@@ -274,13 +273,11 @@ impl Options {
         }
         questions.finish()?;
         let language = proposal.language.clone();
-        let is_local = is_local(&base_url);
         Ok(CitySettings {
             agency,
             contact,
             emergency,
             base_url,
-            is_local,
             language,
             time_zone,
             form,
@@ -351,7 +348,7 @@ fn address(text: &str) -> Result<Url, String> {
 }
 
 /// Whether only this machine reaches an address.
-fn is_local(url: &Url) -> bool {
+pub(crate) fn is_local(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(address)) => address.is_loopback(),
