@@ -6,6 +6,7 @@ mod assets;
 mod desk;
 mod docs;
 mod flood_reports;
+mod larger_areas;
 pub(crate) mod layout;
 mod logo;
 mod map;

@@ -257,3 +257,40 @@ fn the_feed_of_the_exercise_has_the_current_message() {
         siaga.pass(minutes(15));
     }
 }
+
+#[test]
+fn the_page_groups_the_alerts_in_force_by_larger_area_and_folds_them_if_they_are_many() {
+    let siaga = Siaga::start();
+    let page = |query: &str| document(&siaga.client, &format!("/v1/alerts?format=html&lang=en{query}")).0;
+    let larger = |page: &str| -> Vec<String> {
+        let groups = page.split("<details class=\"larger\"").skip(1);
+        groups
+            .map(|group| group.split("<b>").nth(1).unwrap().split("</b>").next().unwrap().to_owned())
+            .collect()
+    };
+    // One alert is not grouped, and everything is open.
+    let one = page("");
+    assert!(larger(&one).is_empty() && !one.contains("<details><summary>"), "{one}");
+
+    let areas = fixture::areas();
+    for area in &areas {
+        siaga.put(&format!("/v1/floods/{}", area.id), r#"{"state":2}"#);
+    }
+    let deepest = areas.find(siaga::model::AreaId::try_from(5).unwrap()).unwrap();
+    siaga.put(&format!("/v1/floods/{}", deepest.id), r#"{"state":4}"#);
+    let many = page("");
+    assert_eq!(many.matches("<article").count(), areas.len());
+    assert_eq!(larger(&many)[0].to_uppercase(), deepest.parent_name.to_uppercase(), "the deepest first");
+    let in_larger = areas.iter().filter(|area| area.parent_name == deepest.parent_name).count();
+    let sum = format!("{in_larger} of {in_larger} neighbourhoods, deepest: More than 150 cm");
+    assert!(many.contains(&sum), "{sum}: {many}");
+    assert!(!many.contains("<details class=\"larger\" open"), "{many}");
+    let browser = Header::new("Accept", "text/html");
+    let front = siaga.client.get("/?lang=en").header(browser).dispatch().into_string().unwrap();
+    assert!(front.contains(&sum), "the front page has the sums too");
+
+    siaga.delete(&format!("/v1/floods/{}", deepest.id));
+    let cleared = page("");
+    assert_eq!(cleared.matches("<article").count(), areas.len(), "the message about the end is listed");
+    assert!(!cleared.contains("deepest: More than"), "an ended flood is not counted: {cleared}");
+}

@@ -3,6 +3,7 @@
 mod area_map;
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,12 +17,16 @@ use crate::data::country::{Country, Translations};
 use crate::data::statements::alerts as alert_sentences;
 use crate::formats::alerts::{Notice, NoticeText, Notices, writing};
 use crate::formats::{Container, EncodeContext, EncodeError, Format};
-use crate::model::{AlertLayer, AreaId, Layer, LayerKind, Timestamp};
+use crate::model::{AlertLayer, AreaId, Layer, LayerKind, Timestamp, readable};
+use crate::pages::larger_areas::{self, LargerAreaRow, larger_areas};
 use crate::pages::layout::{Layout, PageContext, PageTemplate};
 
 const PAGE: PageTemplate = PageTemplate::new("alerts.html", include_str!("page.html"));
 
 const MAX_MAPS: usize = 10;
+
+/// So few alerts are not folded.
+const MAX_UNFOLDED: usize = 3;
 
 /// Encodes alerts as a page. For each alert, the text in the language of the page comes first.
 #[derive(Clone, Debug)]
@@ -43,7 +48,7 @@ impl Page {
         Self { notices, layout: Arc::new(layout), languages: country.languages().into(), language: 0 }
     }
 
-    /// Renders the page. Lists current alerts by state, the deepest flood first; a history keeps its order.
+    /// Renders the page. Groups current alerts by larger area, the deepest flood first; a history keeps its order.
     fn page(
         &self,
         layer: &AlertLayer,
@@ -52,20 +57,23 @@ impl Page {
     ) -> io::Result<String> {
         let texts = self.languages.get(self.language).or(self.languages.first());
         let texts = texts.ok_or_else(|| io::Error::other("there is no language"))?;
-        let mut sorted: Vec<_> = notices.iter().collect();
-        if !layer.is_history() {
-            // The deepest flood first, ended floods last. The sort is stable, so alerts with the same state keep their order.
-            sorted.sort_by_key(|notice| Reverse(state(notice)));
-        }
-        let mut previous_area = None;
-        let messages = sorted.into_iter().enumerate().map(|(index, notice)| {
-            let area = Some(notice.alert.area.id);
-            // Draws maps only for the first `MAX_MAPS` messages, and only one for adjacent messages about the same area.
-            let is_drawn = index < MAX_MAPS && previous_area != area;
-            previous_area = area;
-            MessageView::new(notice, texts, context, is_drawn.then_some(layer))
+        let groups = if layer.is_history() || notices.len() <= 1 {
+            vec![(None, notices.iter().collect())]
+        } else {
+            by_larger_area(layer, notices, texts)
+        };
+        let (mut previous_area, mut drawn) = (None, 0);
+        let groups = groups.into_iter().map(|(larger, notices)| {
+            let alerts = notices.into_iter().map(|notice| {
+                let area = Some(notice.alert.area.id);
+                // Draws maps only for the first `MAX_MAPS` messages, and only one for adjacent messages about the same area.
+                let is_drawn = drawn < MAX_MAPS && previous_area != area;
+                (drawn, previous_area) = (drawn + 1, area);
+                MessageView::new(notice, texts, context, is_drawn.then_some(layer))
+            });
+            Group { larger, alerts: alerts.collect() }
         });
-        let messages: Vec<_> = messages.collect();
+        let groups: Vec<_> = groups.collect();
         let language = format!("format=html&lang={}", texts.code());
         // The layer of a single message has no path, so the page uses the address of the message.
         let path = match (&*layer.path(), notices) {
@@ -83,20 +91,67 @@ impl Page {
         let parameters: Vec<_> = query.split('&').filter_map(|part| part.split_once('=')).collect();
         let keep = [&parameters[..], &[("format", "html")]].concat();
         let next = layer.next_path().map(|path| format!("{}/{path}&{language}", context.base_url));
-        let sentences = alert_sentences(messages.len(), layer.may_be_incomplete()).into_iter();
+        let sentences = alert_sentences(notices.len(), layer.may_be_incomplete()).into_iter();
         let sentences: Vec<_> =
             sentences.map(|key| serde_json::json!({ "key": key, "text": key.text(texts, None) })).collect();
         let values = context! {
             t => Serde(texts.group("alerts")),
             sentences => Serde(sentences),
-            is_one => messages.len() == 1,
+            is_one => notices.len() == 1,
+            is_part => query.split('&').any(|part| part.starts_with("city=")),
+            is_unfolded => notices.len() <= MAX_UNFOLDED,
+            cities => Serde(if layer.is_history() { Vec::new() } else { cities(notices) }),
             all => format!("{}?{language}", local(&format!("{}/alerts", context.base_url))),
-            alerts => Serde(messages),
+            groups => Serde(groups),
             next,
         };
         let page_context = PageContext { page: "alerts", path: &address, keep: &keep };
         self.layout.render(PAGE, texts, page_context, values).map_err(io::Error::other)
     }
+}
+
+/// The alerts about one larger area, or all alerts if they are not grouped.
+#[derive(Debug, Serialize)]
+struct Group {
+    larger: Option<LargerAreaRow>,
+    alerts: Vec<MessageView>,
+}
+
+/// Groups alerts by larger area: the deepest flood first, and larger areas whose floods have all ended last.
+fn by_larger_area<'n, 'a>(
+    layer: &AlertLayer,
+    notices: &'n [Notice<'a>],
+    texts: &Translations,
+) -> Vec<(Option<LargerAreaRow>, Vec<&'n Notice<'a>>)> {
+    let mut by_name: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for notice in notices {
+        by_name.entry(larger_areas::key(notice.alert.area)).or_default().push(notice);
+    }
+    for notices in by_name.values_mut() {
+        notices.sort_by_key(|notice| (Reverse(state(notice)), &notice.alert.area.name));
+    }
+    let flooded = notices.iter().filter(|notice| !notice.is_over());
+    let flooded = flooded.map(|notice| (notice.alert.area.id, notice.alert.message.state));
+    let flooded = larger_areas(layer.areas(), flooded);
+    let mut groups = Vec::new();
+    for larger in flooded {
+        let notices = by_name.remove(&(larger.city, larger.parent)).unwrap_or_default();
+        groups.push((Some(larger.row(texts)), notices));
+    }
+    // What is left has ended, or has no area on the map.
+    groups.push((None, by_name.into_values().flatten().collect()));
+    groups
+}
+
+/// Returns the code, the name and the number of alerts of each city, if there are several.
+fn cities(notices: &[Notice<'_>]) -> Vec<(String, String, usize)> {
+    let mut cities: BTreeMap<_, usize> = BTreeMap::new();
+    for notice in notices {
+        *cities.entry((&notice.alert.area.city_name, &notice.alert.area.city_code)).or_default() += 1;
+    }
+    cities.retain(|(_, code), _| !code.is_empty());
+    let rows = cities.into_iter().map(|((name, code), count)| (code.clone(), readable(name), count));
+    Some(rows.collect::<Vec<_>>()).filter(|rows| rows.len() > 1).unwrap_or_default()
 }
 
 #[derive(Clone, Debug, Serialize)]

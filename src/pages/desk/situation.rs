@@ -24,6 +24,9 @@ const RECENT: Duration = Duration::from_hours(6);
 /// The maximum number of listed changes. A truncated report has the newest changes, and the time since which it is complete.
 const MAX_CHANGES: u32 = 10_000;
 
+/// Single changes within this time are listed as one: an officer sets one area after the other.
+const ONE_ORDER: Duration = Duration::from_mins(10);
+
 const CHANGES: &str = "changes_of_six_hours";
 
 struct Situation {
@@ -59,15 +62,24 @@ impl Situation {
         Ok(Self { at, layer, changes, limit, truncated_before })
     }
 
-    /// Groups the changes by batch and state, newest first. The changes of a batch are adjacent in the list.
+    /// Groups the changes, newest first: those of a batch by state, and others by state, author and ten minutes. The changes of a
+    /// batch are adjacent in the list.
     fn changes_by_batch(&self) -> Vec<Vec<&LoggedChange>> {
         let mut batches: Vec<Vec<&LoggedChange>> = Vec::new();
         for logged in &self.changes {
-            let is_same = |batch: &&mut Vec<&LoggedChange>| {
-                batch[0].batch == logged.batch && batch[0].change.state == logged.change.state
+            let is_near = |batch: &&mut Vec<&LoggedChange>| {
+                logged.batch.is_some() && batch[0].batch == logged.batch
+                    || batch[0].change.at.saturating_duration_since(logged.change.at) <= ONE_ORDER
             };
-            let same_batch = batches.iter_mut().rev().take_while(|batch| batch[0].batch == logged.batch);
-            match same_batch.filter(|_| logged.batch.is_some()).find(is_same) {
+            let mut near = batches.iter_mut().rev().take_while(is_near);
+            let is_same = |batch: &[&LoggedChange]| {
+                let first = batch[0];
+                (first.change.state, first.batch, &first.note)
+                    == (logged.change.state, logged.batch, &logged.note)
+                    && first.change.by == logged.change.by
+                    && batch.iter().all(|other| other.change.area != logged.change.area)
+            };
+            match near.find(|batch| is_same(batch)) {
                 Some(batch) => batch.push(logged),
                 None => batches.push(vec![logged]),
             }
@@ -87,7 +99,7 @@ impl Situation {
         }
         let LoggedChange { change, note, .. } = batch[0];
         json!({
-            "at": view.moment(change.at),
+            "at": view.short_time(change.at),
             "state": change.state,
             "depth": view.state_name(change.state),
             "by": change.by.name(),
@@ -164,8 +176,8 @@ pub(super) async fn show(
         });
         groups.push(json!({
             "city": city, "parent": parent, "counts": counts, "areas": flooded.collect::<Vec<_>>(),
-            "since": since.map(|since| view.moment(since)),
-            "confirmed": confirmed.map(|confirmed| view.moment(confirmed)),
+            "since": since.map(|since| view.short_time(since)),
+            "confirmed": confirmed.map(|confirmed| view.short_time(confirmed)),
         }));
     }
     let changes: Vec<Value> =
@@ -247,6 +259,11 @@ fn truncated_before(changes: &[LoggedChange]) -> Option<Timestamp> {
 }
 
 impl DeskRequest<'_> {
+    /// Formats a time without its year and zone, which stand above the tables.
+    fn short_time(&self, at: Timestamp) -> String {
+        at.to_utc().with_timezone(&self.config.time_zone).format("%d-%m %H:%M").to_string()
+    }
+
     fn truncation_text(&self, before: Timestamp) -> String {
         self.text("left_out")
             .replace("{at}", &self.moment(before))

@@ -20,6 +20,8 @@ pub(super) struct Freshness {
     #[serde(skip)]
     pub(super) flooded: Option<BTreeMap<u8, u64>>,
     #[serde(skip)]
+    pub(super) states: Arc<Vec<FloodStateRecord>>,
+    #[serde(skip)]
     pub(super) reports: Vec<Arc<Report>>,
     /// Whether reports and readings could be read.
     #[serde(skip)]
@@ -52,6 +54,7 @@ impl Freshness {
             flooded: states.as_deref().map(count_by_state),
             are_read,
             flood_state: states.iter().flat_map(|states| states.iter().map(set_at)).max(),
+            states: Arc::new(states.unwrap_or_default()),
             // The store returns the newest reports first.
             report: reports.first().map(|report| report.content.created_at),
             reports: reports.iter().take(MAX_REPORTS).cloned().collect(),

@@ -23,6 +23,7 @@ use crate::formats::FormatRegistry;
 use crate::guards::{Caller, Language, WantsPage};
 use crate::http::error::Problem;
 use crate::model::LayerKind;
+use crate::pages::larger_areas::larger_areas;
 use crate::pages::{ended_floods, uncertainty};
 use crate::rendering::{ApiResponse, HTML, JSON, ResponseCache, envelope};
 use crate::schema::resources::describe;
@@ -37,6 +38,8 @@ const PAGE: PageTemplate = PageTemplate::new("front.html", include_str!("page.ht
 
 /// The minimum time between two reads of the store while reports do not change, for any number of visitors.
 const MAX_AGE: Duration = Duration::from_secs(5);
+
+const MAX_LARGER_AREAS: usize = 5;
 
 /// The revision of the reports before the read, and the result.
 type CachedFreshness = (Option<Revision>, Freshness);
@@ -118,7 +121,7 @@ fn page(
         now: cache.now(),
         floods: if fresh.flooded.is_some() { FloodData::Now } else { FloodData::Unread },
         watch: watched,
-        has_areas: state.is_none_or(|state| !state.areas().is_empty()),
+        has_areas: state.as_ref().is_none_or(|state| !state.areas().is_empty()),
         is_part: false,
         flooded: fresh.flooded.iter().flat_map(|counts| counts.values()).sum::<u64>() as usize,
         newest: changed,
@@ -137,8 +140,13 @@ fn page(
     });
     let flooded =
         fresh.flooded.as_ref().map(|counts| json!({ "counts": counts, "all": counts.values().sum::<u64>() }));
+    let states = fresh.states.iter().map(|record| (record.area_id, record.state));
+    let worst = state.iter().flat_map(|state| larger_areas(state.areas(), states.clone()));
+    let worst = worst.filter(|larger| !larger.parent.is_empty()).take(MAX_LARGER_AREAS);
+    let worst: Vec<_> = worst.map(|larger| larger.row(texts)).collect();
     let values = context! {
         t => Serde(texts.group("front")),
+        worst => Serde(worst),
         depths => Serde(texts.group("depths")),
         about => Serde(about),
         alerts => format!("{}/alerts?format=html&lang={}", config.base_url.path().trim_end_matches('/'), language.code()),
