@@ -12,6 +12,7 @@ const STYLE: &str = "text/css; charset=utf-8";
 const VIEW: &str = include_str!("map/module/view.js");
 const LAYERS: &str = include_str!("map/module/layers.js");
 const NAMES: &str = include_str!("names.js");
+const NAME_SEARCH: &str = include_str!("name_search.js");
 const REQUEST: &str = include_str!("request.js");
 const OUTBOX: &str = include_str!("outbox.js");
 const WORDS: &str = include_str!("map/words.js");
@@ -21,7 +22,7 @@ const PHOTO: &str = include_str!("report/photo.js");
 
 /// The address of each file, and the modules that are joined in it: one script per page needs one request, and compresses better.
 /// A module must come after the modules that it imports by a relative path. Top-level names must differ (tested).
-const FILES: [(&str, &[&str]); 10] = [
+const FILES: [(&str, &[&str]); 11] = [
     (
         "/map/map.js",
         &[
@@ -43,6 +44,7 @@ const FILES: [(&str, &[&str]); 10] = [
         ],
     ),
     ("/map/module.js", &[VIEW, LAYERS]),
+    ("/map/name_search.js", &[NAMES, NAME_SEARCH]),
     ("/map/tiles.js", &[include_str!("map/module/tiles.js")]),
     ("/map/view.css", &[include_str!("map/module/view.css")]),
     ("/map/sw.js", &[include_str!("map/sw.js")]),
@@ -78,6 +80,7 @@ const FILES: [(&str, &[&str]); 10] = [
             include_str!("desk/own.js"),
             include_str!("desk/waiting.js"),
             include_str!("desk/rows.js"),
+            NAME_SEARCH,
             include_str!("desk/places.js"),
             include_str!("desk/orders.js"),
             include_str!("desk/gauges.js"),

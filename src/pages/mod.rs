@@ -48,7 +48,7 @@ pub(crate) fn routes(with_desk: bool) -> Vec<Route> {
         report::send_card,
         report::thank,
         report::send_photo,
-        report::find_places,
+        report::find_place,
         report::find_file,
     ];
     if with_desk {

@@ -114,7 +114,8 @@ fn a_link_shows_the_form_then_a_thank_you_and_later_advice() {
 #[test]
 fn without_open_cards_the_page_is_404() {
     let siaga = Siaga::start();
-    for address in ["/report", "/report/fresh-card", "/report/fresh-card/thanks", "/reporting/places?q=a"] {
+    for address in ["/report", "/report/fresh-card", "/report/fresh-card/thanks", "/reporting/places?area=1"]
+    {
         assert_eq!(siaga.get(address).status(), Status::NotFound, "{address}");
     }
     assert_eq!(send(&siaga, "/report", &flood(&[("token", TOKEN)]), None).status(), Status::NotFound);
@@ -179,15 +180,18 @@ fn the_page_is_not_cached_not_indexed_and_sends_no_referrer() {
 }
 
 #[test]
-fn areas_are_chosen_from_lists_without_a_script_and_found_by_words_with_one() {
+fn areas_are_chosen_from_lists_without_a_script_and_by_their_number_with_one() {
     let siaga = started(open());
     let page = siaga.get("/report").into_string().unwrap();
     assert!(page.contains("city=JAKARTA%20BARAT"), "{page}");
-    let found = json_of(siaga.get("/reporting/places?q=jakarta%20rw"))["result"].clone();
-    let found = found.as_array().unwrap();
-    assert!(!found.is_empty() && found.len() <= 20);
-    assert!(found.iter().all(|place| place["city"].as_str().unwrap().contains("JAKARTA")));
-    assert_eq!(json_of(siaga.get("/reporting/places?q="))["result"], json!([]));
+    let found = json_of(siaga.get("/reporting/places?area=1"))["result"].clone();
+    let (lat, lng) = (&found["lat"], &found["lng"]);
+    let at = siaga.result(&format!("/v1/areas/at?lat={lat}&lng={lng}&geoformat=geojson"));
+    assert_eq!(at["features"][0]["properties"]["area_id"], "1");
+    for unknown in ["?area=99999", "?area=x", ""] {
+        let status = siaga.get(&format!("/reporting/places{unknown}")).status();
+        assert_eq!(status, Status::NotFound, "{unknown}");
+    }
     let fields = [("token", TOKEN), ("disaster", "wind"), ("wind.impact", "0"), ("area", "1")];
     location(&send(&siaga, "/report", &fields, None));
     assert_eq!(newest(&siaga)["tags"]["local_area_id"], "1");

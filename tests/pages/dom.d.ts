@@ -8,3 +8,4 @@ declare module "*/module.js";
 declare module "*/tiles.js";
 interface CSSRule { [name: string]: any }
 interface Error { status?: number }
+declare module "*/name_search.js";

@@ -46,6 +46,7 @@ pub(crate) struct Country {
     languages: Vec<Arc<Translations>>,
     /// Further codes, in lower case, with the code of the language.
     aliases: BTreeMap<String, String>,
+    abbreviations: BTreeMap<String, String>,
     time_zone: Tz,
     emergency: Option<String>,
     hazards: Hazards,
@@ -58,6 +59,8 @@ struct General {
     languages: Spanned<Vec<Spanned<String>>>,
     #[serde(default)]
     aliases: BTreeMap<String, Spanned<String>>,
+    #[serde(default)]
+    abbreviations: BTreeMap<String, Spanned<String>>,
     time_zone: Spanned<String>,
     emergency: Option<Spanned<String>>,
 }
@@ -89,6 +92,13 @@ impl General {
             let is_right = is_language(alias) && !is_own && languages.contains(code);
             let reason = "must be another code of one of the languages, such as fil = \"tl\"";
             toml.check(is_right, code.span(), format!("aliases.{alias} {reason}"));
+        }
+        for (word, full) in &self.abbreviations {
+            let is_word = |text: &str| text.chars().all(|char| char.is_alphabetic() && !char.is_uppercase());
+            let is_right =
+                (1..=20).contains(&word.len()) && is_word(word) && full.get_ref().split(' ').all(is_word);
+            let reason = "must be lower-case letters, such as kp = \"kampung\"";
+            toml.check(is_right, full.span(), format!("abbreviations.{word} {reason}"));
         }
         zone
     }
@@ -130,8 +140,16 @@ impl Country {
         }
         let (time_zone, regions) = (time_zone?, regions?);
         let aliases = general.aliases.into_iter().map(|(alias, code)| (alias, code.into_inner())).collect();
+        let abbreviations =
+            general.abbreviations.into_iter().map(|(word, full)| (word, full.into_inner())).collect();
         let emergency = general.emergency.map(Spanned::into_inner);
-        Some(Self { languages, aliases, time_zone, emergency, hazards, regions })
+        Some(Self { languages, aliases, abbreviations, time_zone, emergency, hazards, regions })
+    }
+
+    /// Returns the abbreviations in names that people search for, and what they stand for: empty for words such as "kelurahan", which
+    /// are in no name.
+    pub(crate) fn abbreviations(&self) -> &BTreeMap<String, String> {
+        &self.abbreviations
     }
 
     pub(crate) fn hazards(&self) -> &Hazards {

@@ -40,7 +40,7 @@ const others = find("others");
 let tab = "attention";
 let order = []; // What the list showed when it was last put in order.
 
-const search = finder(areas);
+const search = finder(areas, settings.short);
 /** Returns whether an area is in the chosen parent, which is a city if it ends with the separator. */
 const isWithin = ({ larger }, wanted) => (wanted.endsWith("\n") ? larger?.startsWith(wanted) : larger === wanted);
 const hasReason = (id) => !field.why.value || attention.get(id)?.reasons.some(({ reason }) => reason === field.why.value);

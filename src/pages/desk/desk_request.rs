@@ -125,6 +125,7 @@ impl DeskRequest<'_> {
             "zone": Utc::now().with_timezone(&zone).format("%Z").to_string(),
             "texts": self.desk_texts()["script"],
             "depths": texts.group("depths"),
+            "short": config.country.data().abbreviations(),
             "photos": config.photos_url(),
             "box": bounds,
             "token": officer.token,

@@ -162,6 +162,12 @@ export const ground = ({ view, colour, labels }) => {
       if (view.zoom >= 12) parents().catch(failed);
       if (view.zoom >= settings.areasFrom) locals().catch(failed);
     },
+    /** Fits the view to a city, or to a larger area in it. */
+    show: async ({ city, parent }) => {
+      const all = await outline(parent ? "parent" : "city");
+      const shape = all.find(({ properties }) => properties.city_name === city && (properties.parent_name ?? undefined) === parent);
+      if (shape) view.fit(shape.box, { margin: 30 });
+    },
     /** Pumps and floodgates. */
     structures,
   };

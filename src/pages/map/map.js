@@ -316,10 +316,7 @@ const searching = {
       view.go(entry.place, 14.5);
       return chooseAt(entry.place);
     }
-    await loadOutlines(entry.ids).catch(failed);
-    const parts = entry.ids.map((id) => geometry.get(id)).filter(Boolean);
-    const box = parts.reduce((all, { box }) => [Math.min(all[0], box[0]), Math.min(all[1], box[1]), Math.max(all[2], box[2]), Math.max(all[3], box[3])], [1, 1, 0, 0]);
-    view.fit(box, { margin: 30 });
+    await land.show(entry).catch(failed);
     const flooded = entry.ids.filter((id) => states.shown.has(id)).length;
     const reports = entry.ids.reduce((sum, id) => sum + (reportsOf(id)?.length ?? 0), 0);
     const [first] = pageSays({ ...situation(), flooded, isPart: true }, settings);
@@ -402,8 +399,8 @@ begin().catch((error) => (failed(error), null)).then(async (areas) => {
     changed: (resources) => resources.forEach((name) => renew[name]?.().catch(failed)),
   });
   await land.finish().catch(failed);
-  const all = await names().catch(() => []);
-  nameById = new Map(all.filter(({ id }) => id).map(({ id, name }) => [id, name]));
+  const { entries } = await names().catch(() => ({ entries: [] }));
+  nameById = new Map(entries.filter(({ id }) => id).map(({ id, name }) => [id, name]));
   for (const show of Object.values(renew)) await show().catch(failed);
   await keep().catch(failed);
 });

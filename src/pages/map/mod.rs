@@ -228,7 +228,7 @@ pub(super) async fn list_names(
 ) -> Result<ApiResponse, Problem> {
     let areas = time::timeout(config.limits.timeout, cache.follower.areas()).await;
     let areas = areas.map_err(Problem::slow_store)??;
-    Ok(ApiResponse::shared(&names.index(areas, basemap).await?))
+    Ok(ApiResponse::shared(&names.index(areas, basemap, config.country.data()).await?))
 }
 
 /// Returns the content security policy: only scripts of this service run, and images come only from configured hosts.

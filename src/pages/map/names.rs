@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rocket::tokio::sync::Mutex;
 use serde_json::json;
 
+use crate::data::country::Country;
 use crate::http::error::Problem;
 use crate::model::AreaSet;
 use crate::rendering::basemap::Basemap;
@@ -17,12 +18,13 @@ use crate::rendering::{JSON, precompress};
 pub(crate) struct NameIndex(Mutex<Option<(Arc<AreaSet>, RenderedResponse)>>);
 
 impl NameIndex {
-    /// Returns the index: `cities` as `[[city,[[parent,[[id,name]]]]]]`, sorted by name and number, and `places` with longitude
-    /// and latitude. Built once for each set of areas.
+    /// Returns the index: `cities` as `[[city,[[parent,[[id,name]]]]]]`, sorted by name and number, `places` with longitude
+    /// and latitude, and the abbreviations of names. Built once for each set of areas.
     pub(super) async fn index(
         &self,
         areas: Arc<AreaSet>,
         basemap: &Basemap,
+        country: &Country,
     ) -> Result<RenderedResponse, Problem> {
         let mut cached = self.0.lock().await;
         if let Some((indexed, rendered)) = &*cached
@@ -30,7 +32,7 @@ impl NameIndex {
         {
             return Ok(rendered.clone());
         }
-        let rendered = precompress(JSON, write(&areas, basemap).map_err(Problem::internal)?).await?;
+        let rendered = precompress(JSON, write(&areas, basemap, country).map_err(Problem::internal)?).await?;
         *cached = Some((areas, rendered.clone()));
         Ok(rendered)
     }
@@ -45,8 +47,8 @@ fn natural_key(name: &str) -> (String, u64) {
     (rest, digits.parse().unwrap_or_default())
 }
 
-/// Writes areas by city and parent, in natural order of names, and the named places of the base map.
-fn write(areas: &AreaSet, basemap: &Basemap) -> serde_json::Result<Vec<u8>> {
+/// Writes areas by city and parent, in natural order of names, the named places of the base map, and the abbreviations.
+fn write(areas: &AreaSet, basemap: &Basemap, country: &Country) -> serde_json::Result<Vec<u8>> {
     let mut cities: BTreeMap<&str, Parents<'_>> = BTreeMap::new();
     for area in areas {
         let city = cities.entry(&area.city_name).or_default();
@@ -61,7 +63,9 @@ fn write(areas: &AreaSet, basemap: &Basemap) -> serde_json::Result<Vec<u8>> {
     // Four decimals suffice: the fourth is about 11 m.
     let short = |degrees: f64| (degrees * 1e4).round() / 1e4;
     let places = basemap.places().map(|(name, at)| (name, short(at.coord().x), short(at.coord().y)));
-    serde_json::to_vec(&json!({ "cities": lists, "places": places.collect::<Vec<_>>() }))
+    serde_json::to_vec(
+        &json!({ "cities": lists, "places": places.collect::<Vec<_>>(), "short": country.abbreviations() }),
+    )
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
 // "Is my street flooded?": the search for a name, and the reader's own place.
-import { nice } from "../names.js";
 import { get, once } from "../request.js";
 import { find, make, settings, t } from "./words.js";
 
@@ -8,36 +7,13 @@ const input = find("query");
 const found = find("found");
 let hits = [], active = -1;
 
-// Numbers match without leading zeros: "rw 3" finds "RW 03".
-const words = (text) => text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "").match(/[\p{L}\d]+/gu)?.map((word) => word.replace(/^0+(?=\d)/, "")) ?? [];
-
-/** Returns the names of all areas, requested once: { id, name, more, words }, and larger areas with the `ids` of their parts. */
+/** Returns the search for names, requested once: the `entries`, and `match`, which returns those that a text means. */
 export const names = () => once("names", async () => {
-  const all = [];
-  const { cities, places } = (await get(settings.names)).body;
-  for (const [city, parents] of cities) {
-    for (const [parent, areas] of parents) {
-      const place = nice(parent);
-      const more = nice(city);
-      // A page about a city follows only the floods of that city.
-      const isFollowed = !settings.city || city === settings.cityName;
-      if (parent && areas.length > 1 && isFollowed) all.push({ name: place, more, words: words(`${parent} ${city}`), ids: areas.map(([id]) => id), parent });
-      for (const [id, name] of areas) {
-        all.push({ id, name: [place, nice(name || id)].filter(Boolean).join(", "), more, words: words(`${parent} ${name} ${city}`) });
-      }
-    }
-  }
-  for (const [name, ...place] of places) all.push({ name, more: t.place, words: words(name), place });
-  return all;
+  const [{ fromIndex, match }, { body }] = await Promise.all([import("/map/name_search.js"), get(settings.names)]);
+  // A page about a city follows only the floods of that city.
+  const entries = fromIndex(body).filter(({ ids, city }) => !ids || !settings.city || city === settings.cityName);
+  return { entries, match: (text) => match(entries, text, body.short).slice(0, MOST).map(({ entry }) => entry) };
 });
-
-const match = (all, text) => {
-  const wanted = words(text);
-  if (!wanted.length) return [];
-  const fits = (entry) => wanted.every((want) => entry.words.some((word) => (/^\d+$/.test(want) ? word === want : word.startsWith(want))));
-  const score = (entry) => (entry.ids ? 0 : 1) + (entry.words[0].startsWith(wanted[0]) ? 0 : 2);
-  return all.filter(fits).sort((one, other) => score(one) - score(other)).slice(0, MOST);
-};
 
 const close = () => {
   found.hidden = true;
@@ -61,12 +37,12 @@ export const search = ({ choose, locate, say }) => {
   const show = async () => {
     const text = input.value;
     if (!text.trim()) return close();
-    const all = await names().catch(() => []);
+    const known = await names().catch(() => null);
     if (text !== input.value) return;
-    hits = match(all, text);
+    hits = known?.match(text) ?? [];
     active = -1;
     found.replaceChildren(...hits.map((entry, at) => {
-      const item = make("li", { id: `found-${at}` }, entry.name, make("small", {}, entry.more ?? ""));
+      const item = make("li", { id: `found-${at}` }, entry.name, make("small", {}, entry.place ? t.place : entry.more));
       item.setAttribute("role", "option");
       item.addEventListener("click", () => take(entry));
       return item;

@@ -99,9 +99,10 @@ pub(super) async fn send_photo(
 }
 
 #[get("/reporting/places")]
-pub(super) async fn find_places(request: FormRequest<'_>) -> Result<ApiResponse, Problem> {
-    let text = request.text("q")?.unwrap_or_default();
-    ApiResponse::private_result(&places::search(request.places().await?.areas(), &text))
+pub(super) async fn find_place(request: FormRequest<'_>) -> Result<ApiResponse, Problem> {
+    let area = request.text("area")?.unwrap_or_default();
+    let place = places::find(request.places().await?.areas(), &area);
+    ApiResponse::private_result(&place.ok_or_else(|| Problem::not_found("this area"))?)
 }
 
 #[get("/reporting/<file>")]

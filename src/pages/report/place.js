@@ -1,11 +1,13 @@
 // Finds the location of a report: by the position of the phone, on a map, or by a name.
 
 import { nice } from "../names.js";
-import { get, request } from "../request.js";
+import { get, once, request } from "../request.js";
 import { field, filled, id, settings, texts } from "./parts.js";
 
 // The largest accepted error of a position, in metres.
 const PRECISE = 150;
+// The largest number of found areas.
+const MOST = 20;
 const noPlace = id("chosen").textContent;
 let view = null;
 let isByHand = false;
@@ -114,11 +116,13 @@ id("locate").addEventListener("click", () => {
   navigator.geolocation.getCurrentPosition(found, failed, { enableHighAccuracy: true, timeout: 20000 });
 });
 
-let searching = 0;
-id("search").addEventListener("input", () => {
-  clearTimeout(searching);
-  searching = setTimeout(search, 250);
+const names = () => once("names", async () => {
+  const [{ fromIndex, match }, { body }] = await Promise.all([import("/map/name_search.js"), get("/map/names")]);
+  const areas = fromIndex(body).filter((entry) => entry.id);
+  return (text) => match(areas, text, body.short).slice(0, MOST).map(({ entry }) => entry);
 });
+id("search").addEventListener("focus", () => names().catch(() => {}));
+id("search").addEventListener("input", search);
 id("search").addEventListener("keydown", (event) => {
   if (event.key === "Enter") {
     event.preventDefault();
@@ -130,15 +134,18 @@ async function search() {
   const text = id("search").value.trim();
   const list = id("found");
   if (!text) return list.replaceChildren();
-  const found = await get(`/reporting/places?q=${encodeURIComponent(text)}`).catch(() => null);
+  const find = await names().catch(() => null);
   if (text !== id("search").value.trim()) return;
-  if (!found) return list.replaceChildren();
-  const places = found.body.result;
-  list.replaceChildren(...places.map(({ name, parent, city, lat, lng }) => {
-    const names = [parent, name, city].filter(Boolean).map(nice).join(", ");
-    const button = Object.assign(document.createElement("button"), { type: "button", className: "button", textContent: names });
-    button.addEventListener("click", () => {
-      choose([lng, lat], names);
+  if (!find) return list.replaceChildren();
+  const found = find(text);
+  list.replaceChildren(...found.map((area) => {
+    const name = [area.name, area.more].filter(Boolean).join(", ");
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "button", textContent: name });
+    button.addEventListener("click", async () => {
+      const at = await get(`/reporting/places?area=${area.id}`).catch(() => null);
+      if (!at) return;
+      const { lat, lng } = at.body.result;
+      choose([lng, lat], name);
       aim([lng, lat], 16);
       list.replaceChildren();
     });
@@ -146,5 +153,5 @@ async function search() {
     item.append(button);
     return item;
   }));
-  if (!places.length) list.replaceChildren(Object.assign(document.createElement("li"), { textContent: texts.none }));
+  if (!found.length) list.replaceChildren(Object.assign(document.createElement("li"), { textContent: texts.none }));
 }

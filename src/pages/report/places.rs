@@ -1,12 +1,10 @@
-//! Finds areas that people can choose as the location of a report: by lists, or by a search.
+//! Finds areas that people can choose as the location of a report: by lists, or by their identifier.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
 use crate::model::AreaSet;
-
-const MAX_RESULTS: usize = 20;
 
 /// Returns the lists of the page without a script: cities, the parents in a city, or the areas in a parent.
 pub(super) fn choices(areas: &AreaSet, city: Option<&str>, parent: Option<&str>) -> Value {
@@ -26,19 +24,8 @@ pub(super) fn choices(areas: &AreaSet, city: Option<&str>, parent: Option<&str>)
     }
 }
 
-/// Returns the areas whose names (with parent and city) contain all words of a text.
-pub(super) fn search(areas: &AreaSet, text: &str) -> Value {
-    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
-    if words.is_empty() {
-        return json!([]);
-    }
-    let matches = areas.iter().enumerate().filter(|(_, area)| {
-        let name = format!("{} {} {}", area.name, area.parent_name, area.city_name).to_lowercase();
-        words.iter().all(|word| name.contains(word))
-    });
-    let places = matches.filter_map(|(position, area)| {
-        let [lng, lat] = areas.label(position)?;
-        Some(json!({ "name": area.name, "parent": area.parent_name, "city": area.city_name, "lat": lat, "lng": lng }))
-    });
-    places.take(MAX_RESULTS).collect()
+/// Returns a place in an area for its label; `None` if there is no such area, or it has no geometry.
+pub(super) fn find(areas: &AreaSet, id: &str) -> Option<Value> {
+    let [lng, lat] = areas.label(areas.position(id.parse().ok()?)?)?;
+    Some(json!({ "lat": lat, "lng": lng }))
 }

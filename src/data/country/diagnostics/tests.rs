@@ -59,6 +59,8 @@ fn wrong_settings_and_regions_are_faults() {
             ("\"id\", \"en\"", "\"id\", \"id\"", "\"id\" occurs twice"),
             ("languages =", "language =", "unknown field `language`"),
             ("time_zone =", &foreign, "aliases.ind must be another code of one of the languages"),
+            ("kp = ", "Kp = ", "abbreviations.Kp must be lower-case"),
+            ("kp = \"kampung\"", "kp = \"Kampung 2\"", "abbreviations.kp must be lower-case"),
             ("time_zone =", &own, "aliases.en must be another code of one of the languages"),
         ],
     );
