@@ -1,12 +1,8 @@
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
-use super::language::{codes, parse_language};
 use super::parameter::one_of;
 use super::{PathParameter, QueryParameter};
 use crate::config::Config;
-use crate::formats::Format;
 use crate::model::{AreaId, InvalidAreaId};
 
 /// The identifier of an alert in a path. Any text is valid, because each issuer chooses the form of its identifiers.
@@ -45,32 +41,6 @@ impl QueryParameter for AlertContent {
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
         let inline = value.map(|value| one_of(value, &["inline"])).transpose()?.is_some();
         Ok(Self { inline })
-    }
-}
-
-/// `lang`: the language of the page. **Default: the country's main language**, even with `Accept-Language`, so that caches can
-/// share the page
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PageLanguage(Option<String>);
-
-impl PageLanguage {
-    pub(crate) fn localize(&self, format: Arc<dyn Format>) -> Arc<dyn Format> {
-        self.0.as_deref().and_then(|code| format.in_language(code)).unwrap_or(format)
-    }
-}
-
-impl QueryParameter for PageLanguage {
-    const NAME: &'static str = "lang";
-    const DESCRIPTION: &'static str = "The language of the page for people; other formats ignore it.";
-
-    fn schema(config: &Config) -> Value {
-        json!({ "type": "string", "enum": codes(config) })
-    }
-
-    fn parse(value: Option<&str>, config: &Config) -> Result<Self, String> {
-        let code =
-            value.map(|value| parse_language(value, config).map(|language| language.code().to_owned()));
-        code.transpose().map(Self)
     }
 }
 

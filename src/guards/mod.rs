@@ -67,7 +67,7 @@ pub(crate) use crate::http::managed::{guard, managed};
 
 pub(crate) use self::accept::{WantsOpenMetrics, WantsPage};
 pub(crate) use self::alert_parameters::BeforeAlert;
-pub(crate) use self::alert_parameters::{AlertContent, AlertIdentifier, HistoryArea, PageLanguage};
+pub(crate) use self::alert_parameters::{AlertContent, AlertIdentifier, HistoryArea};
 pub use self::area_filter::AreaFilter;
 pub(crate) use self::area_filter::FloodAreaFilter;
 pub(crate) use self::area_parameters::{

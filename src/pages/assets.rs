@@ -158,6 +158,10 @@ mod tests {
                 ended[1..].split(',').filter_map(|part| part.rsplit(": ").next()).collect()
             }
             "let" => ended.split(", ").filter_map(|part| part.split(" = ").next()).collect(),
+            "const" if rest.starts_with(|char: char| char.is_uppercase()) => {
+                // Several constants may stand in one line.
+                rest.split(", ").filter_map(|part| part.split_once(" = ")).map(|(name, _)| name).collect()
+            }
             "const" | "function" | "class" => rest.split(|char| !is_part(char)).take(1).collect(),
             _ => Vec::new(),
         };
@@ -168,6 +172,7 @@ mod tests {
     fn joined_modules_declare_each_name_once_and_before_they_import_it() {
         assert_eq!(declared_names("export const { base, texts: t } = settings;"), ["base", "t"]);
         assert_eq!(declared_names("let hits = [], active = -1; // one, other"), ["hits", "active"]);
+        assert_eq!(declared_names("const PREFIX = 0.5, TYPO = 2;"), ["PREFIX", "TYPO"]);
         for (address, parts) in scripts() {
             let mut known = HashSet::new();
             for line in parts.iter().flat_map(|part| part.lines()) {

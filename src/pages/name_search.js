@@ -4,7 +4,12 @@ import { nice } from "./names.js";
 
 const MOST_WORDS = 12;
 // The costs of a match. A name that people typed in full comes first.
-const PREFIX = 0.5, SKELETON = 0.5, JOINED = 0.2, TYPO = 2, JUMP = 1, LEFT_OUT = 0.4;
+const BEGINNING = 0.5;
+const SKELETON = 0.5;
+const JOINED = 0.2;
+const TYPO = 2;
+const JUMP = 1;
+const LEFT_OUT = 0.4;
 // Matches that cost this much more than the best are other names.
 const OTHER_NAME = 1;
 
@@ -75,7 +80,7 @@ const cost = (wanted, word) => {
   if (typeof wanted === "object") return isNumber(word) && Number(word) >= wanted.low && Number(word) <= wanted.high ? 0 : Infinity;
   if (isNumber(wanted) || isNumber(word)) return isNumber(wanted) && isNumber(word) && Number(wanted) === Number(word) ? 0 : Infinity;
   if (word === wanted) return 0;
-  if (word.startsWith(wanted)) return PREFIX;
+  if (word.startsWith(wanted)) return BEGINNING;
   if (wanted.length >= 3 && wanted === skeleton(wanted) && skeleton(word).startsWith(wanted)) return SKELETON;
   return wanted.length >= 5 && word.length >= 5 && isOneEdit(wanted, word) ? TYPO : Infinity;
 };
@@ -90,8 +95,8 @@ const cost = (wanted, word) => {
 const costOfTwo = (wanted, first, second) => {
   if (typeof wanted === "object" || isNumber(wanted) || isNumber(first) || isNumber(second)) return Infinity;
   const joined = cost(wanted, first + second);
-  if (joined !== PREFIX && joined < Infinity) return joined + JOINED;
-  if (joined === PREFIX && wanted.length > first.length) return joined + JOINED;
+  if (joined !== BEGINNING && joined < Infinity) return joined + JOINED;
+  if (joined === BEGINNING && wanted.length > first.length) return joined + JOINED;
   for (let at = 2; at <= wanted.length - 2; at += 1) {
     if (first.startsWith(wanted.slice(0, at)) && second.startsWith(wanted.slice(at))) return SKELETON + JOINED;
   }
@@ -130,7 +135,7 @@ const score = (words, fields, costOf) => {
       };
       add(at + 1, first, costOf(at, word, ""));
       if (first + 1 < field.length) add(at + 1, first + 1, costOf(at, word, field[first + 1]));
-      if (pair && !isNumber(word) && word.startsWith(pair)) add(at + 2, first, JOINED + (word === pair ? 0 : PREFIX));
+      if (pair && !isNumber(word) && word.startsWith(pair)) add(at + 2, first, JOINED + (word === pair ? 0 : BEGINNING));
     }));
   }
   // The cheapest way to have matched the words before `at`, for each last word of a name.
@@ -202,7 +207,7 @@ export const match = (entries, text, short = {}) => {
   }
   found.sort((one, other) => one.cost - other.cost);
   // Wrong letters are forgiven only where nothing else matches.
-  return found.filter((one) => one.cost < found[0].cost + TYPO - PREFIX);
+  return found.filter((one) => one.cost < found[0].cost + TYPO - BEGINNING);
 };
 
 /**

@@ -227,7 +227,9 @@ impl<'r> Responder<'r, 'static> for ApiResponse {
         }
         response.set_raw_header("Cache-Control", cache_control.header_value(cache_topology(request)));
         if matches!(cache_control, CacheControl::Revalidate(_) | CacheControl::Versioned) {
-            response.set_raw_header("Vary", "Accept, Accept-Encoding");
+            let is_page = media_type.starts_with("text/html");
+            let by_language = if is_page { ", Accept-Language" } else { "" };
+            response.set_raw_header("Vary", format!("Accept, Accept-Encoding{by_language}"));
         }
         let Some(content) = content else {
             response.set_raw_header("Content-Type", media_type);

@@ -7,7 +7,7 @@ use crate::described;
 use crate::formats::Format;
 use crate::guards::{
     AlertContent, AlertFormat, AlertIdentifier, AreaFilter, BeforeAlert, Caller, FormatChoice, HistoryArea,
-    MinimumState, PageLanguage, PathParam, QueryParam,
+    Language, MinimumState, PathParam, QueryParam,
 };
 use crate::http::error::Problem;
 use crate::model::alerts::MessageKey;
@@ -35,12 +35,12 @@ pub(super) async fn list_alerts(
     select: AreaFilter<Alerts>,
     minimum_state: QueryParam<MinimumState>,
     content: QueryParam<AlertContent>,
-    language: QueryParam<PageLanguage>,
+    language: Language,
     choice: FormatChoice<Alerts>,
     cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
-    list(AlertQuery::InForce(query), *content, language.localize(choice.format), &cache).await
+    list(AlertQuery::InForce(query), *content, localized(choice.format, &language), &cache).await
 }
 
 #[get("/alerts/history")]
@@ -49,7 +49,7 @@ pub(super) async fn list_alert_history(
     area: QueryParam<HistoryArea>,
     before: QueryParam<BeforeAlert>,
     content: QueryParam<AlertContent>,
-    language: QueryParam<PageLanguage>,
+    language: Language,
     choice: FormatChoice<Alerts>,
     cache: ResponseCache,
     config: &State<Config>,
@@ -61,7 +61,7 @@ pub(super) async fn list_alert_history(
     list(
         AlertQuery::History(area.0, before.map(|(_, key)| key)),
         *content,
-        language.localize(choice.format),
+        localized(choice.format, &language),
         &cache,
     )
     .await
@@ -71,24 +71,29 @@ pub(super) async fn list_alert_history(
 pub(super) async fn list_exercise(
     _caller: Caller,
     content: QueryParam<AlertContent>,
-    language: QueryParam<PageLanguage>,
+    language: Language,
     choice: FormatChoice<Alerts>,
     cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
-    list(AlertQuery::Exercise, *content, language.localize(choice.format), &cache).await
+    list(AlertQuery::Exercise, *content, localized(choice.format, &language), &cache).await
 }
 
 #[get("/alerts/<identifier>", rank = 1)]
 pub(super) async fn show_alert(
     _caller: Caller,
     identifier: PathParam<AlertIdentifier>,
-    language: QueryParam<PageLanguage>,
+    language: Language,
     format: AlertFormat,
     cache: ResponseCache,
     config: &State<Config>,
 ) -> Result<ApiResponse, Problem> {
     let (area, key) = parse_identifier(&identifier.get()?, config)?;
-    cache.layer(LayerQuery::Alerts(AlertQuery::One(area, key), false), language.localize(format.0)).await
+    cache.layer(LayerQuery::Alerts(AlertQuery::One(area, key), false), localized(format.0, &language)).await
+}
+
+/// Returns the page in the language of the request, and other formats unchanged.
+fn localized(format: Arc<dyn Format>, language: &Language) -> Arc<dyn Format> {
+    format.in_language(language.code()).unwrap_or(format)
 }
 
 fn parse_identifier(identifier: &AlertIdentifier, config: &Config) -> Result<(AreaId, MessageKey), Problem> {

@@ -212,7 +212,7 @@ await chromium(async (page, browser) => {
   await sees(next, () => performance.getEntriesByName("floods drawn").length);
   const sizes = await next.evaluate(() => {
     // The page requests these once the floods are drawn.
-    const isLater = (path) => /\/(names|hazards)$/.test(path);
+    const isLater = (path) => /\/(names|hazards|name_search\.js)$/.test(path);
     const all = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].filter(({ name }) => !isLater(new URL(name).pathname));
     const sum = (test) => all.filter(({ name }) => test(new URL(name).pathname)).reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
     return { page: sum((path) => path.startsWith("/map")), floods: sum((path) => path.endsWith("/floods")) };

@@ -108,6 +108,22 @@ fn the_page_of_an_alert_is_in_one_language_first_with_times_in_words_a_map_and_a
     }
     let feed = |query: &str| document(&siaga.client, &format!("/v1/alerts?format=xml{query}")).0;
     assert_eq!(feed("&lang=en"), feed(""), "only the page has a language");
+
+    // Without `lang`, the page answers in the language of the browser, and caches know.
+    for address in ["/v1/alerts", "/v1/alerts/history?area=5", "/v1/alerts/exercise"] {
+        let sign = if address.contains('?') { '&' } else { '?' };
+        for (format, wanted, vary) in [
+            ("html", "<html lang=\"en\">", "Accept, Accept-Encoding, Accept-Language"),
+            ("xml", "<?xml", "Accept, Accept-Encoding"),
+        ] {
+            let request = siaga.client.get(format!("{address}{sign}format={format}"));
+            let response = request.header(Header::new("Accept-Language", "en-GB, id;q=0.5")).dispatch();
+            let varies = response.headers().get_one("Vary").unwrap().to_owned();
+            assert!(varies.starts_with(vary), "{address} {format}: {varies}");
+            assert_eq!(varies.contains("Accept-Language"), format == "html", "{address}");
+            assert!(response.into_string().unwrap().contains(wanted), "{address} {format}");
+        }
+    }
 }
 
 #[test]

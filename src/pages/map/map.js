@@ -7,7 +7,7 @@ import { pageSays } from "./statements.js";
 import { elements, inShort, saysOf, sentence } from "./panel.js";
 import { list, mark, showOver, whenChosen } from "./list.js";
 import { ground } from "./ground.js";
-import { emptySearch, names, search } from "./search.js";
+import { emptySearch, index, names, search } from "./search.js";
 import { points } from "./points.js";
 import { past } from "./past.js";
 import { connection } from "./connection.js";
@@ -399,9 +399,11 @@ begin().catch((error) => (failed(error), null)).then(async (areas) => {
     changed: (resources) => resources.forEach((name) => renew[name]?.().catch(failed)),
   });
   await land.finish().catch(failed);
-  const { entries } = await names().catch(() => ({ entries: [] }));
-  nameById = new Map(entries.filter(({ id }) => id).map(({ id, name }) => [id, name]));
+  const { cities } = await index().catch(() => ({ cities: [] }));
+  nameById = new Map(cities.flatMap(([, parents]) => parents.flatMap(([parent, areas]) => areas.map(([id, name]) => [id, [nice(parent), nice(name || id)].filter(Boolean).join(", ")]))));
   for (const show of Object.values(renew)) await show().catch(failed);
+  // The search works offline, too.
+  await names().catch(failed);
   await keep().catch(failed);
 });
 

@@ -7,12 +7,15 @@ const input = find("query");
 const found = find("found");
 let hits = [], active = -1;
 
-/** Returns the search for names, requested once: the `entries`, and `match`, which returns those that a text means. */
-export const names = () => once("names", async () => {
-  const [{ fromIndex, match }, { body }] = await Promise.all([import("/map/name_search.js"), get(settings.names)]);
+/** Returns the index of names, requested once. */
+export const index = () => once("names", async () => (await get(settings.names)).body);
+
+/** Returns the search, loaded once: a function that returns the entries that a text means. */
+export const names = () => once("search", async () => {
+  const [{ fromIndex, match }, body] = await Promise.all([import("/map/name_search.js"), index()]);
   // A page about a city follows only the floods of that city.
   const entries = fromIndex(body).filter(({ ids, city }) => !ids || !settings.city || city === settings.cityName);
-  return { entries, match: (text) => match(entries, text, body.short).slice(0, MOST).map(({ entry }) => entry) };
+  return (text) => match(entries, text, body.short).slice(0, MOST).map(({ entry }) => entry);
 });
 
 const close = () => {
@@ -37,9 +40,9 @@ export const search = ({ choose, locate, say }) => {
   const show = async () => {
     const text = input.value;
     if (!text.trim()) return close();
-    const known = await names().catch(() => null);
+    const match = await names().catch(() => null);
     if (text !== input.value) return;
-    hits = known?.match(text) ?? [];
+    hits = match?.(text) ?? [];
     active = -1;
     found.replaceChildren(...hits.map((entry, at) => {
       const item = make("li", { id: `found-${at}` }, entry.name, make("small", {}, entry.place ? t.place : entry.more));

@@ -7,7 +7,7 @@ import { field, filled, id, settings, texts } from "./parts.js";
 // The largest accepted error of a position, in metres.
 const PRECISE = 150;
 // The largest number of found areas.
-const MOST = 20;
+const MOST_FOUND = 20;
 const noPlace = id("chosen").textContent;
 let view = null;
 let isByHand = false;
@@ -119,7 +119,7 @@ id("locate").addEventListener("click", () => {
 const names = () => once("names", async () => {
   const [{ fromIndex, match }, { body }] = await Promise.all([import("/map/name_search.js"), get("/map/names")]);
   const areas = fromIndex(body).filter((entry) => entry.id);
-  return (text) => match(areas, text, body.short).slice(0, MOST).map(({ entry }) => entry);
+  return (text) => match(areas, text, body.short).slice(0, MOST_FOUND).map(({ entry }) => entry);
 });
 id("search").addEventListener("focus", () => names().catch(() => {}));
 id("search").addEventListener("input", search);
