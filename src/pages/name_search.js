@@ -95,8 +95,8 @@ const cost = (wanted, word) => {
 const costOfTwo = (wanted, first, second) => {
   if (typeof wanted === "object" || isNumber(wanted) || isNumber(first) || isNumber(second)) return Infinity;
   const joined = cost(wanted, first + second);
-  if (joined !== BEGINNING && joined < Infinity) return joined + JOINED;
-  if (joined === BEGINNING && wanted.length > first.length) return joined + JOINED;
+  // The beginning of the first word alone stands for one word.
+  if (joined < Infinity && (joined !== BEGINNING || wanted.length > first.length)) return joined + JOINED;
   for (let at = 2; at <= wanted.length - 2; at += 1) {
     if (first.startsWith(wanted.slice(0, at)) && second.startsWith(wanted.slice(at))) return SKELETON + JOINED;
   }

@@ -18,7 +18,7 @@ use crate::data::statements::alerts as alert_sentences;
 use crate::formats::alerts::{Notice, NoticeText, Notices, writing};
 use crate::formats::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{AlertLayer, AreaId, Layer, LayerKind, Timestamp, readable};
-use crate::pages::larger_areas::{self, LargerAreaRow, larger_areas};
+use crate::pages::larger_areas::{self, LargerArea, LargerAreaRow, larger_areas};
 use crate::pages::layout::{Layout, PageContext, PageTemplate};
 
 const PAGE: PageTemplate = PageTemplate::new("alerts.html", include_str!("page.html"));
@@ -134,11 +134,12 @@ fn by_larger_area<'n, 'a>(
     let flooded = flooded.map(|notice| (notice.alert.area.id, notice.alert.message.state));
     let flooded = larger_areas(layer.areas(), flooded);
     let mut groups = Vec::new();
-    for larger in flooded {
+    let is_named = |larger: &LargerArea<'_>| !(larger.parent.is_empty() && larger.city.is_empty());
+    for larger in flooded.into_iter().filter(is_named) {
         let notices = by_name.remove(&(larger.city, larger.parent)).unwrap_or_default();
         groups.push((Some(larger.row(texts)), notices));
     }
-    // What is left has ended, or has no area on the map.
+    // What is left has ended, has no larger area, or has no area on the map.
     groups.push((None, by_name.into_values().flatten().collect()));
     groups
 }

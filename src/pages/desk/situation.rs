@@ -98,8 +98,9 @@ impl Situation {
             places.entry(parent).or_default().push(name.unwrap_or_else(|| id.to_string()));
         }
         let LoggedChange { change, note, .. } = batch[0];
+        let (first, last) = (view.short_time(batch[batch.len() - 1].change.at), view.short_time(change.at));
         json!({
-            "at": view.short_time(change.at),
+            "at": if first == last { last } else { format!("{first} – {last}") },
             "state": change.state,
             "depth": view.state_name(change.state),
             "by": change.by.name(),

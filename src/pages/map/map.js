@@ -400,7 +400,7 @@ begin().catch((error) => (failed(error), null)).then(async (areas) => {
   });
   await land.finish().catch(failed);
   const { cities } = await index().catch(() => ({ cities: [] }));
-  nameById = new Map(cities.flatMap(([, parents]) => parents.flatMap(([parent, areas]) => areas.map(([id, name]) => [id, [nice(parent), nice(name || id)].filter(Boolean).join(", ")]))));
+  nameById = new Map(cities.flatMap(([, parents]) => parents.flatMap(([parent, areas]) => areas.map(([id, name]) => [id, nameOf({ area_id: id, area_name: name, parent_name: parent })]))));
   for (const show of Object.values(renew)) await show().catch(failed);
   // The search works offline, too.
   await names().catch(failed);
