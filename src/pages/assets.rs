@@ -20,9 +20,12 @@ const GROUND: &str = include_str!("map/ground.js");
 const LIVE: &str = include_str!("../../examples/clients/live.js");
 const PHOTO: &str = include_str!("report/photo.js");
 
+/// The scripts that a page loads later. Their relative imports are modules of the page's own script, at the second address.
+const LATER: [(&str, &str); 1] = [("/map/points.js", "/map/map.js")];
+
 /// The address of each file, and the modules that are joined in it: one script per page needs one request, and compresses better.
 /// A module must come after the modules that it imports by a relative path. Top-level names must differ (tested).
-const FILES: [(&str, &[&str]); 11] = [
+const FILES: [(&str, &[&str]); 12] = [
     (
         "/map/map.js",
         &[
@@ -37,13 +40,13 @@ const FILES: [(&str, &[&str]); 11] = [
             include_str!("map/panel.js"),
             include_str!("map/list.js"),
             include_str!("map/search.js"),
-            include_str!("map/points.js"),
             include_str!("map/past.js"),
             include_str!("map/connection.js"),
             include_str!("map/map.js"),
         ],
     ),
     ("/map/module.js", &[VIEW, LAYERS]),
+    ("/map/points.js", &[include_str!("map/points.js")]),
     ("/map/name_search.js", &[NAMES, NAME_SEARCH]),
     ("/map/tiles.js", &[include_str!("map/module/tiles.js")]),
     ("/map/view.css", &[include_str!("map/module/view.css")]),
@@ -106,17 +109,31 @@ impl Assets {
             .find(|((address, _), _)| is_wanted(address))
             .ok_or_else(|| Problem::not_found("this file"))?;
         let media_type = if address.rsplit('.').next() == Some("css") { STYLE } else { SCRIPT };
-        let prepare = || {
-            precompress(media_type, parts.iter().map(|part| minify(part)).collect::<String>().into_bytes())
-        };
+        let prepare = || precompress(media_type, joined(address, parts).into_bytes());
         Ok(ApiResponse::shared(ready.get_or_try_init(prepare).await?))
     }
+}
+
+/// Returns the file of an address.
+fn joined(address: &str, parts: &[&str]) -> String {
+    let page = LATER.iter().find(|(later, _)| *later == address);
+    let imports = page.map(|(_, page)| {
+        let lines = parts.iter().flat_map(|part| part.lines()).filter(|line| is_joined(line));
+        let names = lines.filter_map(|line| line.split_once(" from ")).map(|(names, _)| names);
+        names.map(|names| format!("{names} from \"{page}\";\n")).collect::<String>()
+    });
+    let code = parts.iter().map(|part| minify(part));
+    imports.into_iter().chain(code).collect()
+}
+
+/// Returns whether a line imports a module that is joined in the same file, or is in the page's own script.
+fn is_joined(line: &str) -> bool {
+    line.starts_with("import ") && line.contains(" from \".")
 }
 
 /// Removes comment lines, indentation and imports of joined modules from a file. This saves a third of the bytes.
 pub(super) fn minify(text: &str) -> String {
     let is_comment = |line: &str| ["//", "/*", "*"].iter().any(|begin| line.starts_with(begin));
-    let is_joined = |line: &str| line.starts_with("import ") && line.contains(" from \".");
     let is_code = |line: &&str| !line.is_empty() && !is_comment(line) && !is_joined(line);
     text.lines().map(str::trim_start).filter(is_code).flat_map(|line| [line, "\n"]).collect()
 }
@@ -139,6 +156,31 @@ mod tests {
             let lines = parts.iter().flat_map(|part| part.lines());
             for line in lines.filter(|line| !line.trim_start().starts_with(['/', '*'])) {
                 assert!(line.matches('`').count() % 2 == 0, "{address}: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_script_that_is_loaded_later_imports_from_the_script_of_its_page() {
+        for (address, page) in LATER {
+            let parts =
+                |address| FILES.iter().find(|(of, _)| *of == address).map(|(_, parts)| *parts).unwrap();
+            let exported = joined(page, parts(page));
+            let file = joined(address, parts(address));
+            let imports: Vec<_> = file.lines().filter(|line| line.starts_with("import ")).collect();
+            assert!(!imports.is_empty(), "{file}");
+            for line in imports {
+                let names = line
+                    .strip_prefix("import { ")
+                    .and_then(|line| line.strip_suffix(&format!(" }} from \"{page}\";")))
+                    .unwrap();
+                for name in names.split(", ") {
+                    let of_page = exported.lines().filter(|line| line.starts_with("export "));
+                    assert!(
+                        of_page.flat_map(declared_names).any(|declared| declared == name),
+                        "{page} exports {name}"
+                    );
+                }
             }
         }
     }
@@ -174,6 +216,9 @@ mod tests {
         assert_eq!(declared_names("let hits = [], active = -1; // one, other"), ["hits", "active"]);
         assert_eq!(declared_names("const PREFIX = 0.5, TYPO = 2;"), ["PREFIX", "TYPO"]);
         for (address, parts) in scripts() {
+            if LATER.iter().any(|(later, _)| later == address) {
+                continue;
+            }
             let mut known = HashSet::new();
             for line in parts.iter().flat_map(|part| part.lines()) {
                 if let Some((names, _)) =

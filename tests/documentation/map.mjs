@@ -141,6 +141,38 @@ await chromium(async (page, browser) => {
   assert.match(await gaugeOf("broken"), /^brokenSwitched off until \w+ /);
   assert.ok(!(await page.content()).includes("secret reason"));
 
+  // Reports at one place are one point with their number, which opens as a list; each has a link to the form with its place.
+  const place = { lat: "-6.2250", lng: "106.8550" };
+  const reported = async (depth) => {
+    const [, token] = (await (await fetch(`${origin}/report`)).text()).match(/name="token" value="(\w+)"/);
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ token, ...place, disaster: "flood", "flood.flood_depth": depth })) form.append(name, value);
+    assert.equal((await fetch(`${origin}/report`, { method: "POST", headers: { Accept: "application/json" }, body: form })).status, 200);
+  };
+  for (const depth of [31, 32, 33]) await reported(depth);
+  const ofPlace = (depth) => [...document.querySelectorAll("#reports li")].find((row) => row.textContent.includes(`${depth} cm`));
+  await sees(page, ofPlace, 31);
+  await page.evaluate((depth) => [...document.querySelectorAll("#reports li")].find((row) => row.textContent.includes(`${depth} cm`)).querySelector("button").click(), 31);
+  await cardSays(page, "31 cm");
+  const formOf = (selector) => page.$eval(selector, (link) => Object.fromEntries(new URL(link.href).searchParams));
+  assert.deepEqual(await formOf("#chosen .actions a"), { lang: "en", ...place });
+  await page.focus("#map");
+  // Waits until the map has moved there.
+  await sees(page, () => {
+    document.getElementById("map").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+    return document.querySelectorAll("#chosen li").length === 3;
+  });
+  await page.$$eval("#chosen li button", (all) => all.at(-1).click());
+  await cardSays(page, "31 cm");
+  await page.click("#chosen .actions a");
+  await sees(page, () => document.getElementById("chosen")?.textContent.includes("RW"));
+  assert.deepEqual(await page.$eval("form", ({ lat, lng }) => [Number(lat.value), Number(lng.value)]), Object.values(place).map(Number));
+  await page.goto(`${origin}/map?lang=en&area=${AREA}`);
+  await cardSays(page, "10–70 cm");
+  assert.deepEqual(await formOf("#chosen .actions a"), { lang: "en", area: AREA });
+  await page.goto(`${origin}/map?lang=en`);
+  await isLive(page);
+
   // An hour of the past is another look of the page; the way back is a button, and nothing that arrives late changes that.
   await page.focus("#hours");
   const hour = await counted(page, "/archive?", async () => {
@@ -212,7 +244,7 @@ await chromium(async (page, browser) => {
   await sees(next, () => performance.getEntriesByName("floods drawn").length);
   const sizes = await next.evaluate(() => {
     // The page requests these once the floods are drawn.
-    const isLater = (path) => /\/(names|hazards|name_search\.js)$/.test(path);
+    const isLater = (path) => /\/(names|hazards|name_search\.js|points\.js)$/.test(path);
     const all = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].filter(({ name }) => !isLater(new URL(name).pathname));
     const sum = (test) => all.filter(({ name }) => test(new URL(name).pathname)).reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
     return { page: sum((path) => path.startsWith("/map")), floods: sum((path) => path.endsWith("/floods")) };

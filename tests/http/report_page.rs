@@ -70,6 +70,24 @@ fn errors_stand_beside_their_fields_and_input_is_preserved() {
 }
 
 #[test]
+fn the_address_fills_in_the_place_and_a_chosen_area_counts_before_it() {
+    let siaga = started(open());
+    let page = |query: &str| siaga.get(&format!("/report?lang=en{query}")).into_string().unwrap();
+    let at = |lat, lng| {
+        format!("name=\"lat\" value=\"{lat}\"><input type=\"hidden\" name=\"lng\" value=\"{lng}\"")
+    };
+    let of_area = page("&area=1");
+    assert!(of_area.contains("<option value=\"1\" selected"), "{of_area}");
+    assert!(!of_area.contains(&at("", "")), "{of_area}");
+    assert!(page("&lat=-6.195&lng=106.805").contains(&at("-6.195", "106.805")));
+    for wrong in ["&area=77", "&area=x", "&lat=-6.195", "&lat=91&lng=0", "&lat=a&lng=b"] {
+        assert!(page(wrong).contains(&at("", "")), "people can still report: {wrong}");
+    }
+    location(&send(&siaga, "/report?lang=en", &flood(&[("token", TOKEN), ("area", "5")]), None));
+    assert_eq!(newest(&siaga)["tags"]["local_area_id"], "5");
+}
+
+#[test]
 fn the_script_gets_json() {
     let siaga = started(open());
     let fields = flood(&[("token", TOKEN), ("disaster", "")]);

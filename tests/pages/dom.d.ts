@@ -9,3 +9,4 @@ declare module "*/tiles.js";
 interface CSSRule { [name: string]: any }
 interface Error { status?: number }
 declare module "*/name_search.js";
+declare module "*/points.js";

@@ -2,13 +2,13 @@
 import { View, toPlace, toWorld } from "./module/view.js";
 import { Names, Points, Shapes, decode, middleOf } from "./module/layers.js";
 import { nice } from "../names.js";
+import { once } from "../request.js";
 import { base, failed, fill, find, keptSince, language, load, make, moment, nameOf, query, replaced, settings, stating, t } from "./words.js";
 import { pageSays } from "./statements.js";
 import { elements, inShort, saysOf, sentence } from "./panel.js";
 import { list, mark, showOver, whenChosen } from "./list.js";
 import { ground } from "./ground.js";
 import { emptySearch, index, names, search } from "./search.js";
-import { points } from "./points.js";
 import { past } from "./past.js";
 import { connection } from "./connection.js";
 import { live } from "../../../examples/clients/live.js";
@@ -40,7 +40,7 @@ const labels = new Names();
 // The reader's own place.
 const here = new Points();
 const land = ground({ view, colour, labels });
-view.layers = [...land.layers, floods, selection, dots, here, labels];
+view.layers = [...land.layers, floods, selection, labels, dots, here];
 if (settings.tiles) import("/map/tiles.js").then(({ Tiles }) => {
   view.layers.unshift(new Tiles(settings.tiles.url));
   view.redraw();
@@ -80,7 +80,7 @@ const say = (text, key) => {
   said.hidden = !text;
 };
 
-// Reports and gauges are loaded after the floods.
+// Reports and gauges, whose script is loaded after the floods are drawn.
 let pins;
 
 // Floods.
@@ -165,20 +165,22 @@ const nameFloods = () => {
   }));
 };
 
-// The selection: an area, a point, or nothing.
+// The selection: an area, and the place in it if the reader gave one; points; or nothing.
 let current = {};
 const chosen = find("chosen");
 const body = make("div", { className: "about" });
 // The parts of the page's title around the dynamic one.
 const titled = document.title.split(settings.title);
 const shareButton = make("button", { type: "button", className: "button" }, t.share);
+// The page has no form if residents cannot report.
+const reportLinks = find("report-here") ? [find("report-here"), make("a", { className: "button" }, t.reportHere)] : [];
 const closeButton = make("button", { type: "button", className: "close", ariaLabel: t.close, title: t.close }, "×");
-chosen.replaceChildren(body, make("p", { className: "actions" }, shareButton), closeButton);
+chosen.replaceChildren(body, make("p", { className: "actions" }, ...reportLinks.slice(1), shareButton), closeButton);
 chosen.setAttribute("aria-live", "polite");
 
 /** Shows the current state of the selection. */
 const card = () => {
-  const parts = current.area ? areaCard(current.area) : current.point ? pointCard(current.point) : [];
+  const parts = current.area ? areaCard(current.area) : current.points ? pointsCard(current.points) : [];
   chosen.hidden = !parts.length;
   const key = parts.map((part) => part.outerHTML).join().replace(/<time[^>]*>[^<]*/g, (time) => time.match(/datetime="[^"]*"/)[0]);
   if (key !== body.key) body.replaceChildren(...parts);
@@ -194,9 +196,16 @@ const areaCard = (id) => {
   const parts = [make("h2", {}, nameOf(feature.properties).replace(/ (?=\d+$)/, "\u00a0")), make("p", { className: "place" }, nice(feature.properties.city_name))];
   return [...parts, ...elements(saysOf(now, about(id)), now, about(id))];
 };
-const pointCard = (id) => {
-  const point = pins?.find(id);
-  return point ? [make("h2", {}, point.title), make("p", { className: "place" }, ...point.about()), ...point.more()] : [];
+const pointsCard = (ids) => {
+  const all = ids.flatMap((id) => pins?.find(id) ?? []);
+  if (all.length > 1) return [make("h2", {}, fill(t.reportsHere, { count: all.length })), make("ul", {}, ...all.map((of) => pins.row(of)))];
+  return all.flatMap((of) => [make("h2", {}, of.title), ...(of.photo?.() ?? []), make("p", { className: "place" }, ...of.about()), ...of.more()]);
+};
+/** Writes the selected place into the links to the form. */
+const linkReports = () => {
+  const [lng, lat] = current.at ?? (current.points ? toPlace(pins?.find(current.points[0])?.at ?? []) : []);
+  const place = Number.isFinite(lat) ? { lat: lat.toFixed(4), lng: lng.toFixed(4) } : current.area ? { area: current.area } : {};
+  for (const link of reportLinks) link.href = `/report?${new URLSearchParams({ lang: language, ...place })}`;
 };
 const writeAddress = () => {
   const address = new URL(location.href);
@@ -214,9 +223,10 @@ const settle = () => {
   if (current.area && geometry.has(current.area)) selection.set("chosen", geometry.get(current.area), "chosen");
   mark(current.area);
   writeAddress();
+  linkReports();
   summary();
   // On a phone, lower the sheet to reveal the area on the map.
-  if (current.area || current.point) scrollTo({ top: 0, behavior: "instant" });
+  if (current.area || current.points) scrollTo({ top: 0, behavior: "instant" });
   requestAnimationFrame(covered);
   view.redraw();
 };
@@ -226,7 +236,8 @@ const ask = () => {
   emptySearch();
   return ++asked;
 };
-const choose = async (id, move = true, number = ask()) => {
+/** @type {(id: any, options?: { move?: boolean, number?: number, at?: number[] }) => Promise<void>} `at` is the place that the reader gave */
+const choose = async (id, { move = true, number = ask(), at } = {}) => {
   try {
     await loadOutlines([id]);
   } catch (error) {
@@ -238,22 +249,25 @@ const choose = async (id, move = true, number = ask()) => {
   if (settings.city && geometry.has(id) && geometry.get(id).properties.city_name !== settings.cityName) return location.assign(`?${new URLSearchParams({ area: id, lang: language })}`);
   // The sheet may already show that there is no such area.
   if (!geometry.has(id)) return find("missing") ? say("") : say(t.noSuchArea, "noSuchArea");
-  current = { area: id };
+  current = { area: id, at };
   settle();
   if (move) requestAnimationFrame(() => view.fit(geometry.get(id).box, { most: 15, margin: 50 }));
 };
-const choosePoint = (point, move = true) => {
+const choosePoints = (all) => {
   ask();
-  current = { point: point.id };
+  current = { points: all.map(({ id }) => id) };
   settle();
-  if (move) requestAnimationFrame(() => view.go(toPlace(point.at), Math.max(view.zoom, 14.5)));
+};
+const choosePoint = (point) => {
+  choosePoints([point]);
+  requestAnimationFrame(() => view.go(toPlace(point.at), Math.max(view.zoom, 14.5)));
 };
 const chooseNothing = () => {
   current = {};
   settle();
 };
 /** Selects the area at a place, which may be dry or not covered. */
-const chooseAt = async ([lng, lat], move = false) => {
+const chooseAt = async ([lng, lat]) => {
   const number = ask();
   const round = (of) => of.toFixed(4);
   const found = await load(`/areas/at?lat=${round(lat)}&lng=${round(lng)}`, { cache: "no-store" }).then(decode, (error) => error);
@@ -265,7 +279,7 @@ const chooseAt = async ([lng, lat], move = false) => {
   const [feature] = found;
   const { area_id } = feature.properties;
   geometry.has(area_id) || geometry.set(area_id, feature);
-  await choose(area_id, move, number);
+  await choose(area_id, { move: false, number, at: [lng, lat] });
 };
 closeButton.addEventListener("click", () => {
   ask();
@@ -281,10 +295,10 @@ shareButton.addEventListener("click", async () => {
 });
 whenChosen((id) => choose(id));
 view.addEventListener("tap", ({ detail }) => {
-  const point = dots.near(detail.world, view.zoom);
-  if (point) return choosePoint(point, false);
+  const near = dots.near(detail.world, view.zoom);
+  if (near.length) return choosePoints(near);
   const id = floods.at(detail.world) ?? land.near.at(detail.world);
-  return id ? choose(id, false) : chooseAt(detail.place);
+  return id ? choose(id, { move: false, at: detail.place }) : chooseAt(detail.place);
 });
 view.addEventListener("rest", () => land.rest());
 
@@ -332,7 +346,7 @@ const showHour = (hour) => {
   states.shown = hour ? new Map(hour.records.map((of) => [of.area_id, { area_id: of.area_id, state: of.max_state, last_updated: of.last_updated }])) : states.now;
   document.body.classList.toggle("in-past", Boolean(hour));
   find("past").hidden = !hour;
-  pins.past(hour?.reports ?? null).catch(failed);
+  pins?.past(hour?.reports ?? null).catch(failed);
   return draw();
 };
 find("past").hidden = true;
@@ -372,12 +386,16 @@ const link = connection({ forget, hatch: land.hatch, changed: () => !states.hour
 const wanted = new URLSearchParams(location.search).get("area");
 land.begin(!wanted);
 begin().catch((error) => (failed(error), null)).then(async (areas) => {
-  if (wanted) await choose(wanted, true, ++asked);
+  if (wanted) await choose(wanted, { number: ++asked });
   let nameById = new Map();
   search(searching);
-  pins = points({ changed: summary, layer: dots, view, choose: choosePoint, colourOf, areaName: (id) => nameById.get(`${id}`) });
-  const renew = { reports: pins.reports, gauges: pins.gauges };
-  find("infrastructure").addEventListener("change", async ({ target }) => pins.infrastructure(target.checked ? await land.structures().catch(() => []) : []));
+  const shown = () => once("points", async () => {
+    const { points } = await import("/map/points.js");
+    pins = points({ changed: summary, layer: dots, view, choose: choosePoint, colourOf, areaName: (id) => nameById.get(`${id}`) });
+    find("infrastructure").addEventListener("change", async ({ target }) => pins.infrastructure(target.checked ? await land.structures().catch(() => []) : []));
+    return pins;
+  });
+  const renew = { reports: async () => (await shown()).reports(), gauges: async () => (await shown()).gauges() };
   past(showHour);
   link.begin();
   live(base, {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono_tz::Tz;
+use geo::Rect;
 use minijinja::value::Serde;
 use serde_json::{Map, Value, json};
 
@@ -173,7 +174,7 @@ impl Page<'_> {
         config: &Config,
     ) -> Result<String, Problem> {
         let Self { data, language, selector, sources, .. } = *self;
-        let MapData { list, cursor, areas, ended, basemap_version, .. } = data;
+        let MapData { list, cursor, areas, basemap_version, .. } = data;
         let (now, zone, texts) = (cache.now(), config.time_zone, language.translations());
         let text_context = TextContext { texts, zone };
         let situation = self.situation(now);
@@ -186,8 +187,7 @@ impl Page<'_> {
         let stale = situation.floods.stale_since();
         let newest = situation.newest.filter(|_| sentences.contains(&Sentence::Newest));
         let base = config.base_url.path().trim_end_matches('/');
-        let bounds =
-            areas.around(selector).map(|bbox| [bbox.min().x, bbox.min().y, bbox.max().x, bbox.max().y]);
+        let bounds = areas.around(selector).map(corners);
         let (watched, silent) = watch(sources);
         let mut settings = json!({
             "base": base,
@@ -211,7 +211,7 @@ impl Page<'_> {
             "hasAreas": situation.has_areas,
             "areasFrom": lowest_zoom_of_areas(areas),
             "newest": situation.newest,
-            "over": ended.iter().filter(|(_, at)| now.saturating_duration_since(**at) < OVER_FOR).map(|(id, at)| (id.to_string(), json!(at))).collect::<Map<_, _>>(),
+            "over": self.recently_ended(now),
             "reported": self.reports.as_ref().map(|reported| json!({ "area": self.area, "reports": reports_json(reported) })),
             "check": CHECK_INTERVAL,
             "names": "/map/names",
@@ -267,6 +267,7 @@ impl Page<'_> {
             cities => Serde(offered.map(|(code, name)| json!({ "code": code, "name": name })).collect::<Vec<_>>()),
             city => selector.city.clone(),
             alerts => format!("{base}/alerts"),
+            report => config.cards.open,
         };
         let keep = [("area", self.area), ("city", selector.city.as_deref())];
         let keep: Vec<_> = keep.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
@@ -280,7 +281,14 @@ impl Page<'_> {
         query.extend_pairs(city).append_pair(name, value).finish()
     }
 
-    /// Returns the areas whose flood has ended recently, latest first.
+    /// Returns when floods have ended recently, by area.
+    fn recently_ended(&self, now: Timestamp) -> Map<String, Value> {
+        let is_recent = |at: Timestamp| now.saturating_duration_since(at) < OVER_FOR;
+        let ended = self.data.ended.iter().filter(|(_, at)| is_recent(**at));
+        ended.map(|(id, at)| (id.to_string(), json!(at))).collect()
+    }
+
+    /// Returns the rows of areas whose flood has ended recently, latest first.
     fn ended_rows(&self, situation: &Situation, zone: Tz) -> Vec<Value> {
         let ended_area = |over_since| AreaSituation { flood: None, over_since, reports: Some(0) };
         let has_ended = |at| situation.area(&ended_area(Some(at))).contains(&Sentence::Over);
@@ -317,6 +325,11 @@ impl Page<'_> {
 
 fn text<'t>(group: &'t Value, name: &str) -> &'t str {
     group[name].as_str().unwrap_or_default()
+}
+
+/// Returns the west, south, east and north of a box.
+fn corners(bbox: Rect) -> [f64; 4] {
+    [bbox.min().x, bbox.min().y, bbox.max().x, bbox.max().y]
 }
 
 fn millis(length: Duration) -> u64 {

@@ -19,13 +19,15 @@ const badge = ({ colour, icon }) => {
   return picture;
 };
 
+/** Returns a point as a row of a list, which calls `choose` when tapped. */
+const pointRow = (point, choose) => {
+  const button = make("button", { type: "button", className: "item" }, ...(point.hazard ? [badge(point.hazard)] : []), point.title);
+  button.addEventListener("click", () => choose(point));
+  return make("li", {}, button, make("small", {}, ...point.about()));
+};
 /** Shows rows of a list, at most 50 at first. */
 const items = (id, points, none, choose) => {
-  const row = (point) => {
-    const button = make("button", { type: "button", className: "item" }, ...(point.hazard ? [badge(point.hazard)] : []), point.title);
-    button.addEventListener("click", () => choose(point));
-    return make("li", {}, button, make("small", {}, ...point.about()));
-  };
+  const row = (point) => pointRow(point, choose);
   const rest = points.slice(50);
   const more = make("button", { type: "button", className: "item" }, t.more.replace("{count}", rest.length));
   more.addEventListener("click", () => more.parentElement.replaceWith(...rest.map(row)));
@@ -64,11 +66,12 @@ const report = (feature, areaName) => {
   const place = areaName(tags?.local_area_id);
   return {
     id: `report-${pkey}`, at: feature.at, kind: disaster_type, hazard, reach: reachOf(report_data?.fireRadius, feature.at),
-    colour, line: "#fff", radius: 11, icon: icon && new Path2D(icon), ink: "#fff",
+    colour, line: "#fff", radius: 11, icon: icon && new Path2D(icon), ink: "#fff", joins: true,
     title: title || (report_data?.report_type && type?.name) || name,
     place,
     about: () => [[...says, ...(place ? [place] : []), ""].join(" · "), moment(created_at)],
-    more: () => [...(text ? [make("p", {}, text)] : []), ...photo(image_url)],
+    photo: () => photo(image_url),
+    more: () => (text ? [make("p", {}, text)] : []),
   };
 };
 
@@ -209,6 +212,8 @@ export const points = ({ layer, view, choose, areaName, colourOf, changed }) => 
     },
     /** Returns the flood reports of an area, oldest first; nothing if they are not loaded. */
     reported: (id) => ofAreas && [...(ofAreas.get(id)?.values() ?? [])].sort((one, other) => one.at.localeCompare(other.at)),
+    /** Returns a point as a row of a list. */
+    row: (point) => pointRow(point, choose),
     /** Returns the current data of a point. */
     find: (id) => layer.points.find((point) => point.id === id),
   };

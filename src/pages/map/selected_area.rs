@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::flood_list::{DisplayTime, area_name};
 use crate::data::country::Translations;
 use crate::data::statements::{AreaSituation, Sentence, Situation, title};
-use crate::model::{Area, FloodState, Timestamp, readable};
+use crate::model::{Area, AreaId, FloodState, Timestamp, readable};
 use crate::pages::flood_reports::FloodReport;
 
 #[derive(Clone, Copy)]
@@ -16,6 +16,7 @@ pub(super) struct TextContext<'a> {
 
 #[derive(Debug, Serialize)]
 pub(super) struct SelectedArea {
+    id: AreaId,
     name: String,
     city: String,
     title: String,
@@ -72,6 +73,7 @@ impl SelectedArea {
         });
         let title_text = title(&sentences).map(|key| key.text(texts, state)).unwrap_or_default();
         Self {
+            id: area.id,
             name: area_name(area),
             city: readable(&area.city_name),
             title: title_text.replace("{count}", &reported.len().to_string()),

@@ -111,6 +111,11 @@ impl FormData {
         texts.map(|text| text.trim()).filter(|text| !text.is_empty())
     }
 
+    /// Returns the text of a field as it was sent, which may be empty.
+    pub(super) fn raw(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.first().map(String::as_str)
+    }
+
     pub(super) fn values(&self) -> &HashMap<String, Vec<String>> {
         &self.0
     }

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use super::form_data::FormData;
 use super::hazards::{card_data, field_of};
+use super::places;
 use crate::config::Config;
 use crate::model::bodies::{CardReport, TimeWindow, check_card_data};
-use crate::model::{AreaId, AreaSet, CardId, Places, Position, ReportContent, Timestamp};
+use crate::model::{AreaSet, CardId, Places, Position, ReportContent, Timestamp};
 
 pub(super) const MAX_TEXT: usize = 500;
 
@@ -75,14 +76,16 @@ pub(super) fn parse_report(
     Ok(FormReport { content: report.content(card, &config.cards), is_outside })
 }
 
+/// Returns the location: of the chosen area, or the coordinates. A page without a script sends both if its address had coordinates.
 fn location(form: &FormData, areas: &AreaSet) -> Option<Position> {
-    let number = |name| form.get(name).and_then(|text| text.parse::<f64>().ok());
-    if let Some((lng, lat)) = number("lng").zip(number("lat")) {
-        return Position::new(lng, lat);
+    match form.get("area") {
+        Some(area) => places::find(areas, area),
+        None => coordinates(form.get("lng")?, form.get("lat")?),
     }
-    let area: AreaId = form.get("area")?.parse().ok()?;
-    let [lng, lat] = areas.label(areas.position(area)?)?;
-    Position::new(lng, lat)
+}
+
+pub(super) fn coordinates(lng: &str, lat: &str) -> Option<Position> {
+    Position::new(lng.parse().ok()?, lat.parse().ok()?)
 }
 
 #[cfg(test)]

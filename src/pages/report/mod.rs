@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use rocket::http::ContentType;
 use rocket::{Data, State, get, post};
+use serde_json::json;
 
 use self::form_data::FormData;
 use self::form_request::FormRequest;
@@ -102,7 +103,8 @@ pub(super) async fn send_photo(
 pub(super) async fn find_place(request: FormRequest<'_>) -> Result<ApiResponse, Problem> {
     let area = request.text("area")?.unwrap_or_default();
     let place = places::find(request.places().await?.areas(), &area);
-    ApiResponse::private_result(&place.ok_or_else(|| Problem::not_found("this area"))?)
+    let place = place.ok_or_else(|| Problem::not_found("this area"))?;
+    ApiResponse::private_result(&json!({ "lat": place.coord().y, "lng": place.coord().x }))
 }
 
 #[get("/reporting/<file>")]

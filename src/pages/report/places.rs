@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::model::AreaSet;
+use crate::model::{AreaSet, Position};
 
 /// Returns the lists of the page without a script: cities, the parents in a city, or the areas in a parent.
 pub(super) fn choices(areas: &AreaSet, city: Option<&str>, parent: Option<&str>) -> Value {
@@ -25,7 +25,7 @@ pub(super) fn choices(areas: &AreaSet, city: Option<&str>, parent: Option<&str>)
 }
 
 /// Returns a place in an area for its label; `None` if there is no such area, or it has no geometry.
-pub(super) fn find(areas: &AreaSet, id: &str) -> Option<Value> {
+pub(super) fn find(areas: &AreaSet, id: &str) -> Option<Position> {
     let [lng, lat] = areas.label(areas.position(id.parse().ok()?)?)?;
-    Some(json!({ "lat": lat, "lng": lng }))
+    Position::new(lng, lat)
 }

@@ -238,33 +238,62 @@ export class Shapes {
 
 // How far from a point a finger may be, in pixels.
 const REACH = 22;
+// The factor of the radius of points at a low zoom, where many would hide the layers below.
+const shrinking = (zoom) => Math.max(0.45, Math.min(1, (zoom - 7) / 6));
 
 /**
  * Points with `at` (world), `colour`, `line`, `radius` (pixels), and optionally `icon` (a Path2D on 24 × 24) with `ink`, `reach` (a circle on
- * the ground, in metres), `hollow` (a broken ring), `struck` (a line through it), and `from`, the least zoom. Later points lie above earlier ones.
+ * the ground, in metres), `hollow` (a broken ring), `struck` (a line through it), `from`, the least zoom, and `joins`: such points that
+ * would hide each other are drawn as one with their number. Later points lie above earlier ones.
  */
 export class Points {
   points = [];
 
-  draw({ context, zoom, scale, left, top, width, height }) {
-    // At low zooms many points would hide the layers below.
-    const far = Math.max(0.45, Math.min(1, (zoom - 7) / 6));
-    for (const { at, colour, line, radius: full = 6, icon, ink, reach, from = 0, hollow, struck } of this.points) {
-      if (zoom < from) continue;
-      const radius = full * far;
-      const [x, y] = [(at[0] - left) * scale, (at[1] - top) * scale];
-      if (reach) {
-        // A degree of the equator has 111.32 km; the world is wider in pixels than on the ground by the cosine of the latitude.
-        const latitude = Math.atan(Math.sinh((0.5 - at[1]) * 2 * Math.PI));
-        context.beginPath();
-        context.arc(x, y, (reach / (360 * 111_320 * Math.cos(latitude))) * scale, 0, 7);
-        context.globalAlpha = 0.18;
-        context.fillStyle = colour;
-        context.fill();
-        context.globalAlpha = 1;
-        context.strokeStyle = colour;
-        context.stroke();
+  /** Returns what is drawn at a zoom, from the bottom: points, and for joined ones the topmost, with `all` of them from the top. */
+  #shown(zoom) {
+    const shown = [];
+    // Joined points by a cell of the map.
+    const cells = new Map();
+    for (const point of [...this.points].reverse()) {
+      if (zoom < (point.from ?? 0)) continue;
+      if (!point.joins) {
+        shown.push(point);
+        continue;
       }
+      const side = (1.6 * point.radius * shrinking(zoom)) / (256 * 2 ** zoom);
+      const [column, row] = point.at.map((of) => Math.floor(of / side));
+      const near = [-1, 0, 1].flatMap((x) => [-1, 0, 1].flatMap((y) => cells.get(`${column + x},${row + y}`) ?? []));
+      const found = near.find(({ at: [x, y] }) => Math.hypot(x - point.at[0], y - point.at[1]) < side);
+      if (found) {
+        found.all.push(point);
+        continue;
+      }
+      const first = { ...point, all: [point] };
+      shown.push(first);
+      const key = `${column},${row}`;
+      cells.set(key, [...(cells.get(key) ?? []), first]);
+    }
+    return shown.reverse();
+  }
+
+  draw({ context, zoom, scale, left, top, width, height }) {
+    context.lineWidth = 1.5;
+    for (const { at, colour, reach, from = 0 } of this.points) {
+      if (!reach || zoom < from) continue;
+      // A degree of the equator has 111.32 km; the world is wider in pixels than on the ground by the cosine of the latitude.
+      const latitude = Math.atan(Math.sinh((0.5 - at[1]) * 2 * Math.PI));
+      context.beginPath();
+      context.arc((at[0] - left) * scale, (at[1] - top) * scale, (reach / (360 * 111_320 * Math.cos(latitude))) * scale, 0, 7);
+      context.globalAlpha = 0.18;
+      context.fillStyle = colour;
+      context.fill();
+      context.globalAlpha = 1;
+      context.strokeStyle = colour;
+      context.stroke();
+    }
+    for (const { at, colour, line, radius: full = 6, icon, ink, hollow, struck, all = [] } of this.#shown(zoom)) {
+      const radius = all.length > 1 ? Math.max(9, full * shrinking(zoom)) : full * shrinking(zoom);
+      const [x, y] = [(at[0] - left) * scale, (at[1] - top) * scale];
       if (x < -radius || y < -radius || x > width + radius || y > height + radius) continue;
       context.beginPath();
       context.arc(x, y, radius, 0, 7);
@@ -288,22 +317,27 @@ export class Points {
         context.lineTo(x + side, y - side);
         context.stroke();
       }
-      if (!icon || radius < 8) continue;
-      context.save();
-      const factor = (radius * 1.4) / 24;
-      context.translate(x - 12 * factor, y - 12 * factor);
-      context.scale(factor, factor);
       context.fillStyle = ink;
-      context.fill(icon);
-      context.restore();
+      if (all.length > 1) {
+        Object.assign(context, { font: `600 ${radius * 1.2}px system-ui, sans-serif`, textAlign: "center", textBaseline: "middle" });
+        context.fillText(all.length > 99 ? "99+" : all.length, x, y, 1.7 * radius);
+      } else if (icon && radius >= 8) {
+        context.save();
+        const factor = (radius * 1.4) / 24;
+        context.translate(x - 12 * factor, y - 12 * factor);
+        context.scale(factor, factor);
+        context.fill(icon);
+        context.restore();
+      }
     }
   }
 
-  /** Returns the point nearest to a point of the world, if a finger there reaches it. */
+  /** Returns the point nearest to a point of the world, if a finger there reaches it, and those joined with it. */
   near([x, y], zoom) {
     const far = ({ at }) => Math.hypot(at[0] - x, at[1] - y) * 256 * 2 ** zoom;
-    const found = this.points.filter((point) => zoom >= (point.from ?? 0) && far(point) <= Math.max(REACH, point.radius ?? 0));
-    return found.sort((one, other) => far(one) - far(other))[0];
+    const reached = this.#shown(zoom).filter((point) => far(point) <= Math.max(REACH, point.radius ?? 0));
+    const [nearest] = reached.sort((one, other) => far(one) - far(other));
+    return nearest ? nearest.all ?? [nearest] : [];
   }
 }
 
