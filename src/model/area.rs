@@ -4,7 +4,7 @@ use std::str::FromStr;
 use geo::MultiPolygon;
 use serde::{Serialize, Serializer};
 
-use super::{Attributes, Geometry, digits};
+use super::{Attributes, Geometry, digits, place_name};
 
 /// The identifier of a local area: a whole number from 0 to 9223372036854775807. Responses contain it as a string
 /// (`"area_id":"5"`), except where the interface requires a number.
@@ -86,6 +86,11 @@ impl Area {
     #[must_use]
     pub fn geometry(&self) -> Geometry<'_> {
         Geometry::surface(&self.outline)
+    }
+
+    /// Returns the name for pages: the name of the larger area, then its own name.
+    pub(crate) fn display_name(&self) -> String {
+        place_name(&self.parent_name, &self.name, &self.id.to_string())
     }
 
     pub(super) fn district_id(&self) -> Option<Box<str>> {

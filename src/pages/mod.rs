@@ -5,6 +5,7 @@ mod archive;
 mod assets;
 mod desk;
 mod docs;
+mod drawing;
 mod flood_reports;
 mod larger_areas;
 pub(crate) mod layout;

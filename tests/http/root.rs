@@ -107,6 +107,32 @@ fn the_page_shows_the_number_of_flooded_areas_and_its_time_in_the_language_and_z
 }
 
 #[test]
+fn the_page_draws_the_floods_and_says_where_reports_are() {
+    let page = |siaga: &Siaga| {
+        let request = siaga.client.get("/?lang=en").header(Header::new("Accept", BROWSER));
+        request.dispatch().into_string().unwrap()
+    };
+    let siaga = Siaga::start();
+    let flooded = siaga.result("/")["flooded_areas"].clone();
+    let drawn = page(&siaga);
+    assert!(drawn.contains("<path class=\"land\" d=\"M"), "{drawn}");
+    for state in 1..=4 {
+        let is_drawn = drawn.contains(&format!("<path class=\"s{state}\" d=\"M"));
+        assert_eq!(is_drawn, flooded[state.to_string()] != 0, "{state}: {drawn}");
+    }
+    assert!(!drawn.contains("url(#doubt)"), "{drawn}");
+    let reports = siaga.result("/v1/reports?geoformat=geojson");
+    let area = reports["features"][0]["properties"]["tags"]["local_area_id"].as_str().unwrap();
+    let map = siaga.get(&format!("/map?lang=en&area={area}")).into_string().unwrap();
+    let name = map.split_once("<h2>").and_then(|(_, rest)| rest.split_once("</h2>")).unwrap().0;
+    assert!(drawn.contains(&format!(" · {name}")), "{name}: {drawn}");
+
+    let desk = json!({ "subject": "bpbd", "every": "1h", "covers": ["floods"] });
+    let silent = Siaga::with_setting("siaga.sources.desk", desk);
+    assert!(page(&silent).contains("url(#doubt)"), "land without data is hatched");
+}
+
+#[test]
 fn pages_have_the_names_of_site_and_agency_and_the_logo() {
     let folder = tempfile::tempdir().unwrap();
     let logo = folder.path().join("logo.svg");

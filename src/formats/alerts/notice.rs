@@ -90,10 +90,6 @@ impl<'a> Notice<'a> {
         self.outlines.georss(self.alert.position)
     }
 
-    pub(crate) fn polygons_at(&self, position: usize) -> impl Iterator<Item = &'a str> + Clone {
-        self.outlines.rings(position)
-    }
-
     pub(crate) fn web(&self) -> String {
         format!("{}/alerts/history?area={}&format=html", self.context.base_url, self.alert.area.id)
     }

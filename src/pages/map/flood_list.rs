@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::changes::State;
 use crate::data::statements::Flood;
-use crate::model::{Area, AreaId, AreaSelector, AreaSet, FloodState, Timestamp, place_name, readable};
+use crate::model::{AreaId, AreaSelector, AreaSet, FloodState, Timestamp, readable};
 
 /// The maximum number of rows, unless the request asks for all.
 pub(super) const MAX_ROWS: usize = 50;
@@ -99,7 +99,7 @@ impl FloodList {
         let area = &self.areas[*position];
         Row {
             id: area.id,
-            name: area_name(area),
+            name: area.display_name(),
             city: readable(&area.city_name),
             state: flood.state.code(),
             since: DisplayTime::new(flood.flooded_since, self.zone),
@@ -130,8 +130,4 @@ impl FloodList {
     pub(super) fn newest(&self) -> Option<Timestamp> {
         self.newest
     }
-}
-
-pub(super) fn area_name(area: &Area) -> String {
-    place_name(&area.parent_name, &area.name, &area.id.to_string())
 }

@@ -8,7 +8,7 @@ use geo::Rect;
 use minijinja::value::Serde;
 use serde_json::{Map, Value, json};
 
-use super::flood_list::{DisplayTime, FloodList, FloodedArea, MAX_ROWS, area_name};
+use super::flood_list::{DisplayTime, FloodList, FloodedArea, MAX_ROWS};
 use super::selected_area::{SelectedArea, TextContext, reports_json};
 use crate::changes::{Cursor, State};
 use crate::config::Config;
@@ -296,7 +296,7 @@ impl Page<'_> {
         ended.sort_by_key(|(_, at)| Reverse(**at));
         let rows = ended.into_iter().take(MAX_ROWS).filter_map(|(id, at)| {
             let area = self.data.areas.find(*id)?;
-            Some(json!({ "id": id, "name": area_name(area), "city": readable(&area.city_name), "since": DisplayTime::new(*at, zone) }))
+            Some(json!({ "id": id, "name": area.display_name(), "city": readable(&area.city_name), "since": DisplayTime::new(*at, zone) }))
         });
         rows.collect()
     }

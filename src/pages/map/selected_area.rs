@@ -2,7 +2,7 @@ use chrono_tz::Tz;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::flood_list::{DisplayTime, area_name};
+use super::flood_list::DisplayTime;
 use crate::data::country::Translations;
 use crate::data::statements::{AreaSituation, Sentence, Situation, title};
 use crate::model::{Area, AreaId, FloodState, Timestamp, readable};
@@ -74,7 +74,7 @@ impl SelectedArea {
         let title_text = title(&sentences).map(|key| key.text(texts, state)).unwrap_or_default();
         Self {
             id: area.id,
-            name: area_name(area),
+            name: area.display_name(),
             city: readable(&area.city_name),
             title: title_text.replace("{count}", &reported.len().to_string()),
             sentences: views.collect(),

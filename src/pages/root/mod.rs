@@ -17,19 +17,22 @@ use rocket::{Data, Responder, Route, State, get};
 use serde_json::{Map, Value, json};
 
 use self::freshness::Freshness;
+use crate::changes;
 use crate::config::Config;
 use crate::data::country::Translations;
 use crate::formats::FormatRegistry;
 use crate::guards::{Caller, Language, WantsPage};
 use crate::http::error::Problem;
-use crate::model::LayerKind;
+use crate::model::{Area, FloodStateRecord, LayerKind, Places};
+use crate::pages::drawing::Overview;
 use crate::pages::larger_areas::larger_areas;
 use crate::pages::{ended_floods, uncertainty};
 use crate::rendering::{ApiResponse, HTML, JSON, ResponseCache, envelope};
 use crate::schema::resources::describe;
 
-use crate::data::statements::{FloodData, Sentence, Situation, newest};
+use crate::data::statements::{FloodData, Sentence, Situation, Watch, newest};
 use crate::pages::layout::{Layout, PageContext, PageTemplate};
+use crate::runtime::off_thread;
 use crate::runtime::throttle::recent;
 use crate::sources::watch;
 use crate::stores::{Resource, Revision, Store};
@@ -39,13 +42,22 @@ const PAGE: PageTemplate = PageTemplate::new("front.html", include_str!("page.ht
 /// The minimum time between two reads of the store while reports do not change, for any number of visitors.
 const MAX_AGE: Duration = Duration::from_secs(5);
 
+/// The first map of a set of areas merges them, which can take longer: then the page has no map yet.
+const DRAWN_WITHIN: Duration = Duration::from_millis(500);
+
 const MAX_LARGER_AREAS: usize = 5;
 
 /// The revision of the reports before the read, and the result.
 type CachedFreshness = (Option<Revision>, Freshness);
 
+/// A map of the floods, and from what it was drawn.
+type CachedOverview = (Arc<Places>, Arc<Vec<FloodStateRecord>>, Option<Arc<Overview>>);
+
 #[derive(Debug, Default)]
-pub(crate) struct FreshnessCache(Mutex<Option<(Instant, CachedFreshness)>>);
+pub(crate) struct FreshnessCache {
+    freshness: Mutex<Option<(Instant, CachedFreshness)>>,
+    overview: Mutex<Option<CachedOverview>>,
+}
 
 impl FreshnessCache {
     /// Returns how fresh the data is; all fields are null if reading takes longer than `limit`. Reads again after each change of
@@ -53,7 +65,7 @@ impl FreshnessCache {
     async fn freshness(&self, store: &dyn Store, limit: Duration) -> Freshness {
         let read = async {
             let revision = store.revision(Resource::Reports).await.ok();
-            let mut cached = self.0.lock().await;
+            let mut cached = self.freshness.lock().await;
             let reusable = cached.take().filter(|(_, (cached_revision, _))| *cached_revision == revision);
             let reread = async { (revision, Freshness::read(store).await) };
             let (at, (cached_revision, fresh)) = recent(reusable, MAX_AGE, reread).await;
@@ -61,6 +73,27 @@ impl FreshnessCache {
             fresh
         };
         timeout(limit, read).await.unwrap_or_default()
+    }
+
+    /// Returns a map of the floods; `None` if they or the areas are unknown, or it takes longer than [`DRAWN_WITHIN`].
+    async fn overview(&self, store: &dyn Store, fresh: &Freshness) -> Option<Arc<Overview>> {
+        fresh.flooded.as_ref()?;
+        let states = &fresh.states;
+        let draw = async {
+            let places = store.places().await.ok()?.value;
+            let mut cached = self.overview.lock().await;
+            if let Some((of_places, of_states, overview)) = &*cached
+                && Arc::ptr_eq(of_places, &places)
+                && Arc::ptr_eq(of_states, states)
+            {
+                return overview.clone();
+            }
+            let of = (Arc::clone(&places), Arc::clone(states));
+            let drawn = off_thread(move |_| Overview::draw(&of.0, &of.1)).await.ok()?.map(Arc::new);
+            *cached = Some((places, Arc::clone(states), drawn.clone()));
+            drawn
+        };
+        timeout(DRAWN_WITHIN, draw).await.ok()?
     }
 }
 
@@ -90,7 +123,8 @@ pub(super) async fn show(
     };
     let service = service_json(config, formats, &fresh);
     let response = if wants.0 {
-        let page = page(&language, service, &fresh, config, layout, &cache)?;
+        let overview = front.overview(&***store, &fresh).await;
+        let page = page(&language, service, (&fresh, overview), config, layout, &cache)?;
         if fresh.reports.is_empty() {
             ApiResponse::public(HTML, page.into_bytes())
         } else {
@@ -106,7 +140,7 @@ pub(super) async fn show(
 fn page(
     language: &Language,
     about: Value,
-    fresh: &Freshness,
+    (fresh, overview): (&Freshness, Option<Arc<Overview>>),
     config: &Config,
     layout: &Layout,
     cache: &ResponseCache,
@@ -154,13 +188,20 @@ fn page(
         state => sentences.first().map(|key| Serde(json!({ "key": key, "text": key.text(texts, None) }))),
         watch => uncertainty(&sentences, silent, texts, moment).map(|(key, text)| Serde(json!({ "key": key, "text": text }))),
         newest => Serde(newest_rows),
-        reports => Serde(reports(texts, fresh, config)),
+        overview => overview.map(|overview| Serde(json!(*overview))),
+        is_silent => matches!(watched, Watch::Silent { .. }),
+        reports => Serde(reports(texts, fresh, config, state.as_deref())),
     };
     let context = PageContext { page: "front", path: "/", keep: &[] };
     layout.render(PAGE, texts, context, values).map_err(Problem::internal)
 }
 
-fn reports(texts: &Translations, fresh: &Freshness, config: &Config) -> Vec<Value> {
+fn reports(
+    texts: &Translations,
+    fresh: &Freshness,
+    config: &Config,
+    state: Option<&changes::State>,
+) -> Vec<Value> {
     let hazards = config.country.data().hazards();
     let reports = fresh.reports.iter().map(|report| {
         let content = &report.content;
@@ -171,6 +212,7 @@ fn reports(texts: &Translations, fresh: &Freshness, config: &Config) -> Vec<Valu
             "facts": texts.facts(hazards, content.disaster_type, &data),
             "icon": hazards.get(content.disaster_type).map(|hazard| &hazard.icon),
             "colour": hazards.get(content.disaster_type).map(|hazard| &hazard.colour),
+            "place": report.tags.local_area_id.and_then(|id| state?.areas().find(id)).map(Area::display_name),
             "text": content.text,
             "at": content.created_at,
             "local": texts.moment(content.created_at, config.time_zone),
