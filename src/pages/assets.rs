@@ -61,6 +61,7 @@ const FILES: [(&str, &[&str]); 12] = [
             include_str!("report/waiting.js"),
             include_str!("report/parts.js"),
             include_str!("report/kept.js"),
+            include_str!("report/draft.js"),
             include_str!("report/place.js"),
             include_str!("report/depth.js"),
             include_str!("report/report.js"),

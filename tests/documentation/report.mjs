@@ -1,12 +1,17 @@
 // Reports as residents do, with and without a script, and with a network that fails.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { chromium, noFaults, origin, reportsOf as of, text, until } from "./chromium.mjs";
+import { chromium, noFaults, origin, pause, reportsOf as of, text, until } from "./chromium.mjs";
 
 /// Clicks at something as soon as it is shown.
 const click = async (page, selector) => {
   await page.waitForSelector(selector, { visible: true });
   await page.click(selector);
+};
+/// Sends the form, and waits for the page that thanks. The form first goes back in the history.
+const send = async (page) => {
+  await click(page, "#send");
+  await page.waitForFunction(() => location.pathname.endsWith("/thanks") && document.readyState === "complete");
 };
 const next = (page) => click(page, "#next");
 
@@ -48,6 +53,10 @@ await chromium(async (page) => {
   writeFileSync("no-photo.jpg", "%PDF-1.7 this is not a photo");
   assert.ok(photo.length > 4e6, `${photo.length}`);
 
+  // The page before the form, to which Back leads after the report.
+  await page.goto(`${origin}/?lang=en`);
+  await page.goto(`${origin}/report?lang=en`);
+
   // A flood with a photo. Each step fits the width and has no fault, light and dark.
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
   await noFaults(page);
@@ -64,10 +73,12 @@ await chromium(async (page) => {
   const [, size] = (await text(page, "#photo-says")).match(/(\d+) kB/);
   assert.ok(size <= 200, `${size} kB`);
   assert.match(await text(page, "#summary"), /Flood.*Chosen: .*Jakarta.*50 cm \(knee\).*Up to the knee; with a photo/);
-  await Promise.all([page.waitForNavigation(), click(page, "#send")]);
+  await send(page);
   assert.match(page.url(), /\/thanks\?lang=en&token=/);
   assert.match(await text(page, "main"), /Your report is on the map/);
   await noFaults(page);
+  await page.goBack();
+  assert.equal(new URL(page.url()).pathname, "/");
   const [sent] = await of("Up to the knee");
   assert.equal(sent.report_data.flood_depth, 50);
   await until("the photo is shown", async () => (await of("Up to the knee"))[0].image_url);
@@ -89,6 +100,7 @@ await chromium(async (page) => {
   await page.browserContext().overridePermissions(origin, ["geolocation"]);
   await page.setGeolocation({ latitude: -6.2, longitude: 106.82 });
   await page.goto(`${origin}/report?lang=en`);
+  await page.$eval('[value="flood"]', (choice) => choice.click());
   await next(page);
   await click(page, "#locate");
   await page.waitForFunction(() => /^Chosen: .+, Jakarta/.test(document.getElementById("chosen").textContent));
@@ -117,16 +129,66 @@ await chromium(async (page) => {
   await page.waitForSelector("#fault-outside", { visible: true });
   await noFaults(page);
   await click(page, "#outside");
-  await Promise.all([page.waitForNavigation(), click(page, "#send")]);
+  await send(page);
   assert.match(await text(page, "main"), /The agency checks it before it appears on the map.*Open the map/s);
   assert.deepEqual(await of("Not here"), []);
 
-  // Faults reported by the service are shown in their step.
+  // Next says what is missing in its step.
   await page.goto(`${origin}/report?lang=en`);
-  for (const _ of "1234") await next(page);
-  await click(page, "#send");
-  await page.waitForSelector("#fault-disaster");
-  assert.equal(await page.$eval('[data-step="hazard"]', (step) => step.checkVisibility()), true);
+  await next(page);
+  await page.waitForSelector("#fault-disaster", { visible: true });
+  await noFaults(page);
+  await page.$eval('[value="flood"]', (choice) => choice.click());
+  await next(page);
+  await page.waitForSelector("#map canvas", { visible: true });
+  await next(page);
+  await page.waitForSelector("#fault-place", { visible: true });
+
+  // A tap on the map sets the pin, whose area has its name at every zoom.
+  const map = await page.$("#map");
+  await map.scrollIntoView();
+  const { x, y, width, height } = await map.boundingBox();
+  let located = 0;
+  page.on("request", (request) => request.url().includes("/areas/at") && located++);
+  await page.touchscreen.tap(x + width / 3, y + height / 2);
+  await page.waitForFunction(() => /^Chosen: .+, /.test(document.getElementById("chosen").textContent));
+  await pause(500);
+  assert.ok(located <= 3, `a map at rest asks no more: ${located} requests`);
+  const placed = () => page.$eval("form", ({ lat, lng }) => [lat.value, lng.value]);
+  const tapped = await placed();
+  await next(page);
+  await next(page);
+  await page.waitForSelector('[id="fault-flood.flood_depth"]', { visible: true });
+  await page.type('[name="flood.flood_depth"]', "45");
+  await next(page);
+  await page.type("#text", "Near the bridge");
+  await (await page.$("#photo")).uploadFile("photo.jpg");
+  await page.waitForSelector("#preview:not([hidden])");
+  await pause(500);
+
+  // The phone's Back and forward go from step to step. The change of the language keeps all.
+  const step = () => page.evaluate(() => document.querySelector("fieldset.current").dataset.step);
+  await page.goBack();
+  assert.equal(await step(), "details");
+  await page.click("#previous");
+  await page.waitForFunction(() => document.querySelector("fieldset.current").dataset.step === "place");
+  await next(page);
+  await next(page);
+  assert.equal(await step(), "photo");
+  await Promise.all([page.waitForNavigation(), page.evaluate(() => document.querySelector("a.language").click())]);
+  assert.equal(await step(), "photo");
+  await page.waitForSelector("#preview:not([hidden])");
+  assert.deepEqual(await placed(), tapped);
+  await next(page);
+  assert.match(await text(page, "#summary"), /Banjir.*Jakarta.*45 cm.*Near the bridge; dengan foto/);
+  await send(page);
+  assert.match(page.url(), /\/thanks\?lang=id/);
+  assert.equal((await of("Near the bridge")).length, 1);
+  await until("the photo of the draft is shown", async () => (await of("Near the bridge"))[0].image_url);
+  // The next report begins empty.
+  await page.goto(`${origin}/report?lang=en`);
+  assert.equal(await step(), "hazard");
+  assert.equal(await page.$eval("#text", ({ value }) => value), "");
 }, /status of 40[04]/);
 
 // The network fails: the report stays on the phone, and is sent once when it is back.
@@ -176,12 +238,13 @@ await chromium(async (page) => {
   await page.setJavaScriptEnabled(false);
   await page.setViewport({ width: 360, height: 740 });
   await page.goto(`${origin}/report?lang=id`);
-  await Promise.all([page.waitForNavigation(), click(page, ".choices a")]);
-  await Promise.all([page.waitForNavigation(), click(page, ".choices a")]);
   const choose = (selector) => page.$eval(selector, (element) => element.click());
   await choose('[value="wind"]');
   await page.type("#text", "Tiang listrik miring");
   await choose('[name="wind.impact"][value="2"]');
+  // The choice of a city, and of a larger area in it, keeps all that is filled in.
+  await Promise.all([page.waitForNavigation(), click(page, ".choices button")]);
+  await Promise.all([page.waitForNavigation(), click(page, ".choices button")]);
   await Promise.all([page.waitForNavigation(), choose("#send")]);
   assert.match(page.url(), /\/thanks\?lang=id&token=/);
   assert.equal((await of("Tiang listrik miring"))[0].report_data.impact, 2);

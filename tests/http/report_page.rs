@@ -88,6 +88,26 @@ fn the_address_fills_in_the_place_and_a_chosen_area_counts_before_it() {
 }
 
 #[test]
+fn the_choice_of_a_place_without_a_script_keeps_what_was_filled_in_and_sends_nothing() {
+    let siaga = started(open());
+    let before = count(&siaga);
+    let fields = flood(&[("token", TOKEN), ("choose", "place"), ("city", "of-before")]);
+    let page = siaga.get("/report?lang=en").into_string().unwrap();
+    let query =
+        page.split_once("formaction=\"&#x2f;report?lang=en&amp;").unwrap().1.split_once('"').unwrap().0;
+    let address = format!("/report?lang=en&{query}");
+    let response = send(&siaga, &address, &fields, Some(&photo(8, 6, 1)));
+    assert_eq!(response.status(), Status::Ok);
+    let chosen = response.into_string().unwrap();
+    assert!(chosen.contains(&format!("{query}&amp;parent=")), "the larger areas of the city: {chosen}");
+    for part in ["Air setinggi lutut &lt;b&gt;", TOKEN, "value=\"40\"", "value=\"flood\" required checked"] {
+        assert!(chosen.contains(part), "{part}: {chosen}");
+    }
+    assert!(!chosen.contains("class=\"fault\"") && !chosen.contains("of-before"), "{chosen}");
+    assert_eq!(count(&siaga), before);
+}
+
+#[test]
 fn the_script_gets_json() {
     let siaga = started(open());
     let fields = flood(&[("token", TOKEN), ("disaster", "")]);

@@ -222,7 +222,14 @@ fn report_type<'a>(data: &Fields<'a>, types: &[&str], rules: &CardRules) -> Opti
 }
 
 fn check_depth(data: &Fields<'_>, disaster: DisasterType) {
-    if disaster == DisasterType::Flood {
-        data.required("flood_depth", |_, _| Some(()));
+    if is_required(disaster, DEPTH) {
+        data.required(DEPTH, |_, _| Some(()));
     }
+}
+
+const DEPTH: &str = "flood_depth";
+
+/// Returns whether each report of a disaster must have an attribute.
+pub(crate) fn is_required(disaster: DisasterType, attribute: &str) -> bool {
+    disaster == DisasterType::Flood && attribute == DEPTH
 }

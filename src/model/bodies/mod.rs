@@ -18,7 +18,7 @@ pub(crate) use self::attributes::{
 };
 pub(crate) use self::batch::{AreaName, BatchItemBody, MAX_AREAS, MAX_NOTE, read_flood_order};
 pub(crate) use self::card::read_card_holder;
-pub(crate) use self::card_report::{CardReport, check_card_data, read_card_report};
+pub(crate) use self::card_report::{CardReport, check_card_data, is_required, read_card_report};
 pub use self::card_report::{CardRules, InvalidMaxIdLength, MaxIdLength};
 pub(crate) use self::fields::ORIGIN;
 pub use self::fields::{Fault, Object};

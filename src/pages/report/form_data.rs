@@ -31,7 +31,7 @@ const CHUNK: usize = 16 * 1024;
 /// The maximum number of parts, in addition to one for each field about hazards.
 const MAX_PARTS: usize = 64;
 /// The names of the fields, except the photo and the fields about hazards.
-const FIELDS: [&str; 13] = [
+const FIELDS: [&str; 14] = [
     "token",
     "website",
     "created_at",
@@ -43,6 +43,7 @@ const FIELDS: [&str; 13] = [
     "lng",
     "area",
     "outside",
+    "choose",
     "text",
     "lang",
 ];
@@ -118,6 +119,10 @@ impl FormData {
 
     pub(super) fn values(&self) -> &HashMap<String, Vec<String>> {
         &self.0
+    }
+
+    pub(super) fn remove(&mut self, name: &str) {
+        self.0.remove(name);
     }
 
     pub(super) fn set(&mut self, name: &str, text: &str) {

@@ -1,11 +1,11 @@
 //! The questions of the form for each hazard: the country defines them, the group `hazards` has their texts.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::form_data::FormData;
 use crate::config::Config;
 use crate::data::country::Translations;
-use crate::model::bodies::{Accepts, Object, report_type_names};
+use crate::model::bodies::{Accepts, Object, is_required, report_type_names};
 use crate::model::{Attribute, DisasterType, Hazard};
 
 /// The member of `card_data` that has the report type, and the suffix of its field.
@@ -98,6 +98,13 @@ pub(super) fn fault_text(field: &str, texts: &Translations, config: &Config) -> 
     }
 }
 
+/// Returns the messages for the fields that the script checks before it shows the next step.
+pub(super) fn step_faults(texts: &Translations, config: &Config) -> Value {
+    let names = ["disaster", "place"].map(str::to_owned).into_iter().chain(fields(config));
+    let texts = names.map(|name| (name.clone(), fault_text(&name, texts, config).into()));
+    texts.collect::<Map<_, _>>().into()
+}
+
 impl HazardQuestion<'_> {
     fn to_json(&self, texts: &Translations) -> Value {
         let words = texts.group("hazards");
@@ -114,7 +121,7 @@ impl HazardQuestion<'_> {
             };
             json!({
                 "field": field(self.disaster, name), "label": words["ask"], "types": types.join(" "),
-                "kind": kind, "unit": unit, "highest": max_depth(*accepts), "choices": choices(*accepts, words, texts),
+                "required": is_required(self.disaster, name), "kind": kind, "unit": unit, "highest": max_depth(*accepts), "choices": choices(*accepts, words, texts),
             })
         });
         json!({

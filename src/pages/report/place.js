@@ -8,12 +8,18 @@ import { field, filled, id, settings, texts } from "./parts.js";
 const PRECISE = 150;
 // The largest number of found areas.
 const MOST_FOUND = 20;
+// The zoom from which each area is drawn.
+const NEAR = 14;
+// How far below the pin its name is, in pixels.
+const PIN = 14;
 const noPlace = id("chosen").textContent;
 let view = null;
 let isByHand = false;
 let isMoved = false;
 export let place = null;
 let asking = null;
+// The place of the pin, and the name of its area; and a function that shows it on the map.
+let pin = null, drawPin = () => {};
 
 /** Asks for confirmation of a location outside all areas, or hides the question. */
 export function askOutside(isAsked) {
@@ -22,7 +28,8 @@ export function askOutside(isAsked) {
 }
 
 export function forgetPlace(says = noPlace) {
-  place = null;
+  place = pin = null;
+  drawPin();
   asking?.abort();
   field("lng").value = field("lat").value = "";
   id("chosen").textContent = says;
@@ -36,8 +43,15 @@ export async function choose([lng, lat], name) {
   field("lng").value = place[0];
   field("lat").value = place[1];
   const values = { lat: place[1], lng: place[0] };
-  id("chosen").textContent = name ? filled(texts.at, { place: name }) : filled(texts.nameless, values);
-  if (name) return;
+  id("chosen").textContent = filled(texts.nameless, values);
+  const show = (text) => {
+    id("chosen").textContent = filled(texts.at, { place: text });
+    pin.text = text.split(", ").slice(0, 2).join(", ");
+    drawPin();
+  };
+  pin = { at: place, text: "" };
+  if (name) return show(name);
+  drawPin();
   asking?.abort();
   asking = new AbortController();
   try {
@@ -46,7 +60,7 @@ export async function choose([lng, lat], name) {
     if (status !== 200) return;
     const area = body.result.features[0].properties;
     const names = [area.parent_name, area.area_name, area.city_name].filter(Boolean).map(nice).join(", ");
-    id("chosen").textContent = filled(texts.at, { place: names });
+    show(names);
   } catch {
     // The page keeps showing the coordinates while it is offline.
   }
@@ -69,7 +83,7 @@ export async function openMap() {
   } catch {
     return;
   }
-  const { View, Shapes, Names, decode } = module;
+  const { View, Shapes, Names, decode, middleOf, toPlace, toWorld } = module;
   const style = document.createElement("link");
   style.rel = "stylesheet";
   style.href = "/map/view.css";
@@ -78,23 +92,55 @@ export async function openMap() {
   view = new View(id("map"), { label: texts.mapLabel, zoomIn: texts.zoomIn, zoomOut: texts.zoomOut, fills: true });
   id("map").insertAdjacentHTML("beforeend", '<svg class="cross" viewBox="0 0 24 24" aria-hidden="true"><path d="M12 1a8 8 0 0 0-8 8c0 5.5 8 14 8 14s8-8.5 8-14a8 8 0 0 0-8-8zm0 5a3 3 0 1 1 0 6 3 3 0 0 1 0-6z"/></svg>');
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const shapes = new Shapes({ area: { fill: colour("--land") || colour("--raised"), line: colour("--line"), width: 1 } });
+  const line = colour("--soft");
+  const shapes = new Shapes({ area: { fill: colour("--land"), line, width: 1 } });
+  const near = new Shapes({ area: { line, width: 0.6, from: NEAR } });
   const names = new Names();
   [names.colour, names.halo] = [colour("--ink"), colour("--ground")];
-  view.layers.push(shapes, names);
+  view.layers.push(shapes, near, names);
+  // Names by kind: of larger areas, of the areas around, and of the area at the pin, which is named at every zoom.
+  const sets = {};
+  const named = (kind, all) => {
+    sets[kind] = all;
+    names.names = Object.values(sets).flat();
+    view.redraw();
+  };
+  drawPin = () => named("pin", pin?.text ? [{ at: toWorld(pin.at), text: pin.text, rank: 0, size: 13, style: "600", below: PIN }] : []);
+  drawPin();
+  let part;
+  /** Loads the areas of this part of the map. */
+  const locals = async () => {
+    const [left, top, right, bottom] = view.box;
+    const [[west, south], [east, north]] = [toPlace([left, bottom]), toPlace([right, top])];
+    const corners = [Math.floor(west * 100), Math.floor(south * 100), Math.ceil(east * 100), Math.ceil(north * 100)].map((of) => of / 100);
+    if (view.zoom < NEAR || `${corners}` === part) return;
+    part = `${corners}`;
+    const { body } = await get(`${settings.base}/areas?bbox=${corners}&geoformat=topojson`, { cache: "no-cache" });
+    if (part !== `${corners}`) return;
+    near.clear();
+    const all = decode(body.result);
+    for (const feature of all) near.set(feature.properties.area_id, feature, "area");
+    named("local", all.map((feature) => ({ at: middleOf(feature), text: nice(feature.properties.area_name), rank: 2, from: NEAR + 0.5, size: 12 })));
+  };
   for (const touch of ["pointerdown", "wheel", "keydown"]) id("map").addEventListener(touch, () => { isByHand = true; }, { capture: true, passive: true });
   view.addEventListener("move", () => { isMoved = isByHand; });
-  view.addEventListener("rest", () => { if (isMoved) choose(view.centre); });
+  view.addEventListener("rest", () => {
+    // Showing the chosen place redraws the map, which then rests again.
+    if (isMoved) choose(view.centre);
+    isMoved = false;
+    locals().catch(() => (part = undefined));
+  });
+  view.addEventListener("tap", ({ detail }) => {
+    view.go(detail.place, Math.max(view.zoom, NEAR));
+    choose(detail.place);
+  });
   if (aimed) aim(...aimed);
   else if (place) aim(place, 15);
   try {
     const { body } = await get(`${settings.base}/areas?level=parent&geoformat=topojson`, { cache: "no-cache" });
     const features = decode(body.result);
-    features.forEach((feature, index) => {
-      shapes.set(index, feature, "area");
-      const [left, top, right, bottom] = feature.box;
-      names.names.push({ at: [(left + right) / 2, (top + bottom) / 2], text: feature.properties.parent_name, rank: 1, size: 12 });
-    });
+    features.forEach((feature, index) => shapes.set(index, feature, "area"));
+    named("parent", features.map((feature) => ({ at: middleOf(feature), text: nice(feature.properties.parent_name || feature.properties.city_name), rank: 1, size: 13 })));
     if (!place && !aimed && shapes.box) view.fit(shapes.box, { isAnimated: false });
     view.redraw();
   } catch {

@@ -4,12 +4,15 @@ import { Unusable, shrunk } from "./photo.js";
 import { flush, isWaiting, keep, newToken, post, reports } from "./waiting.js";
 import { field, filled, form, id, settings, texts } from "./parts.js";
 import { showKept } from "./kept.js";
+import { keepDraft, keptDraft, photoText } from "./draft.js";
 import { askOutside, choose, forgetPlace, openMap, place } from "./place.js";
 import { words } from "./depth.js";
 
 // The report in the form: a new one, or a stored one that is being corrected.
 let target = { key: settings.card ?? field("token").value, token: field("token").value, address: form.action };
 let photo = null;
+// The photo as text, for the draft.
+let written = null;
 let isShrunk = Promise.resolve();
 
 // ---------------------------------------------------------------- steps
@@ -35,6 +38,35 @@ function show(step, isMoved = true) {
   }
 }
 
+// Each step is an entry of the history, so that the phone's Back goes to the step before it.
+function go(step) {
+  history.pushState({ step, from: current, depth: (history.state?.depth ?? 0) + 1 }, "");
+  show(step);
+}
+
+let isLeaving = false;
+addEventListener("popstate", ({ state }) => isLeaving || show(state?.step ?? 0));
+
+/** Opens another page in place of the form. Back then leads to the page before the form. */
+async function leave(address) {
+  isLeaving = true;
+  keepDraft(null);
+  const depth = history.state?.depth ?? 0;
+  if (depth) {
+    history.go(-depth);
+    await Promise.race([new Promise((done) => addEventListener("popstate", done, { once: true })), new Promise((done) => setTimeout(done, 1_000))]);
+  }
+  location.replace(address);
+}
+
+/** Returns what is missing or wrong in a step: texts by the name of the field. */
+function faultsOf(step) {
+  const shown = [...step.querySelectorAll("input[name]")].filter(({ offsetParent }) => offsetParent);
+  const names = shown.filter(({ validity }) => !validity.valid).map(({ name }) => name);
+  if (step.dataset.step === "place" && !place) names.push("place");
+  return Object.fromEntries(names.map((name) => [name, settings.faults[name]]));
+}
+
 function showDetails() {
   const now = disaster();
   const type = new FormData(form).get(`${now}.report_type`);
@@ -48,12 +80,16 @@ form.classList.add("steps");
 id("steps").hidden = false;
 id("progress").hidden = false;
 id("by-script").hidden = false;
-id("previous").addEventListener("click", () => show(current - 1));
-id("next").addEventListener("click", () => show(current + 1));
+id("previous").addEventListener("click", () => (history.state?.from === current - 1 ? history.back() : go(current - 1)));
+id("next").addEventListener("click", () => {
+  const faults = faultsOf(steps[current]);
+  tell(faults, steps[current]);
+  if (!Object.keys(faults).length) go(current + 1);
+});
 form.addEventListener("change", showDetails);
 for (const choice of form.querySelectorAll('[name="disaster"]')) {
   // A tap on a choice also continues to the next step; with the keyboard, choosing and continuing are separate.
-  choice.addEventListener("click", (event) => { if (event.detail > 0) show(1); });
+  choice.addEventListener("click", (event) => { if (event.detail > 0) go(1); });
 }
 
 // ---------------------------------------------------------------- photo and words
@@ -69,6 +105,8 @@ field("text").addEventListener("input", count);
 
 function usePhoto(taken) {
   photo = taken;
+  written = null;
+  if (photo) photoText(photo).then((text) => (written = photo === taken ? text : written), () => {});
   id("preview").hidden = !photo;
   id("photo-says").textContent = photo ? filled(texts.ready, { size: Math.ceil(photo.size / 1000) }) : "";
   URL.revokeObjectURL(id("preview").src);
@@ -129,7 +167,7 @@ function summarise() {
     const text = Object.assign(document.createElement("span"), { textContent: lines[step.dataset.step] || "–" });
     const button = Object.assign(document.createElement("button"), { type: "button", className: "button", textContent: texts.change });
     button.setAttribute("aria-label", `${texts.change}: ${step.querySelector("legend").textContent}`);
-    button.addEventListener("click", () => show(index));
+    button.addEventListener("click", () => go(index));
     item.append(text, button);
     return item;
   }));
@@ -137,9 +175,10 @@ function summarise() {
 
 const STEP_OF = { disaster: "hazard", place: "place", text: "photo", photo: "photo", token: "check", outside: "check" };
 
-function tell(faults) {
-  for (const old of form.querySelectorAll(".fault")) old.remove();
-  for (const old of form.querySelectorAll("[aria-invalid]")) old.removeAttribute("aria-invalid");
+/** Shows faults in place of the earlier ones, of the form or of one step. @param {Element} within */
+function tell(faults, within = form) {
+  for (const old of within.querySelectorAll(".fault")) old.remove();
+  for (const old of within.querySelectorAll("[aria-invalid]")) old.removeAttribute("aria-invalid");
   for (const [name, text] of Object.entries(faults)) {
     const step = steps.find((part) => part.dataset.step === (STEP_OF[name] ?? "details"));
     const says = Object.assign(document.createElement("p"), { className: "fault", textContent: text, id: `fault-${name}` });
@@ -149,8 +188,10 @@ function tell(faults) {
     input?.setAttribute("aria-describedby", says.id);
   }
   if (faults.outside) askOutside(true);
+  if (!Object.keys(faults).length) return;
   const first = steps.findIndex((part) => part.querySelector(":scope > .fault"));
-  if (first >= 0) show(first);
+  if (first === current) show(first);
+  else if (first >= 0) go(first);
 }
 
 function report() {
@@ -199,17 +240,43 @@ const isUntouched = () => !disaster() && !field("text").value && !photo && !plac
 function open(kept) {
   if (!isUntouched() && kept.key !== target.key && !confirm(texts.sureOpen)) return;
   clear();
-  const values = new Map(kept.fields);
-  target = { key: kept.key, token: values.get("token") ?? "", address: kept.address, pressed: kept.created };
-  for (const [name, value] of kept.fields.filter(([name]) => name !== "token")) {
+  const token = new Map(kept.fields).get("token") ?? "";
+  target = { key: kept.key, token, address: kept.address, pressed: kept.created };
+  fillIn(kept);
+  showFilled(kept.faults);
+}
+
+function fillIn({ fields, photo }) {
+  for (const [name, value] of fields.filter(([name]) => name !== "token")) {
     for (const input of form.querySelectorAll(`[name="${CSS.escape(name)}"]`)) {
       if (input.type === "radio" || input.type === "checkbox") input.checked ||= input.value === value;
       else input.value = value;
     }
   }
-  usePhoto(kept.photo);
+  usePhoto(photo);
+  const values = new Map(fields);
   if (values.has("lat")) choose([Number(values.get("lng")), Number(values.get("lat"))]);
-  showFilled(kept.faults);
+}
+
+addEventListener("pagehide", saveDraft);
+document.addEventListener("visibilitychange", saveDraft);
+function saveDraft() {
+  if (isLeaving) return;
+  const fields = [...new FormData(form)].filter(([name, value]) => typeof value === "string" && value !== "" && !["token", "website"].includes(name));
+  keepDraft(isUntouched() ? null : { fields, photo: written, step: current, target });
+}
+
+/** Fills in the draft of this form. Returns its step. */
+function restore() {
+  const draft = keptDraft();
+  if (!draft) return 0;
+  const { step, target: before } = draft;
+  // The language may be another one now.
+  const address = new URL(before.address).pathname === location.pathname ? form.action : before.address;
+  target = { ...before, address };
+  fillIn(draft);
+  for (const depth of form.querySelectorAll(".depth [name]")) depth.dispatchEvent(new Event("input"));
+  return step;
 }
 
 const keptActions = {
@@ -260,7 +327,7 @@ form.addEventListener("submit", async (event) => {
     // Stores the report before sending it, so that it is not lost if the phone is switched off while sending.
     const isKept = await keep(sent).then(() => true, () => false);
     const { kept: [left], thanks } = await post(sent);
-    if (thanks) return location.replace(thanks);
+    if (thanks) return leave(thanks);
     id("sending").textContent = isKept ? "" : texts.notKept;
     if (left.state === "refused") tell(left.faults);
     if (!isKept) return;
@@ -288,7 +355,7 @@ async function sendWaiting(isForced = false) {
     const sent = (await flush(isForced)).filter(({ thanks }) => thanks).at(-1);
     const left = await reports();
     const isHere = sent && (sent.key === settings.card || (own.has(sent.key) && !left.length && isUntouched()));
-    if (isHere) return location.replace(sent.thanks);
+    if (isHere) return leave(sent.thanks);
     const [refused] = left.filter(({ state }) => state === "refused");
     if (refused && isUntouched()) open(refused);
     await showAll(...(sent ? [texts.sentNow, Object.assign(document.createElement("a"), { href: sent.thanks, textContent: texts.sentThanks })] : []));
@@ -302,9 +369,11 @@ async function sendWaiting(isForced = false) {
 addEventListener("online", () => sendWaiting(true));
 setInterval(() => { if (navigator.onLine) sendWaiting(); }, 15_000);
 
+const faulty = steps.findIndex((part) => part.querySelector(".fault"));
+if (field("lat").value) choose([Number(field("lng").value), Number(field("lat").value)]);
+const step = faulty < 0 ? restore() : faulty;
 count();
 showDetails();
-if (field("lat").value) choose([Number(field("lng").value), Number(field("lat").value)]);
-const faulty = steps.findIndex((part) => part.querySelector(".fault"));
-show(Math.max(0, faulty), false);
+history.replaceState({ ...history.state, step }, "");
+show(step, false);
 sendWaiting(true);

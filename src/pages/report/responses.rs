@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::form_data::FormData;
 use super::form_report::{MAX_TEXT, coordinates};
 use super::form_request::FormRequest;
-use super::hazards::{fault_text, hazards};
+use super::hazards::{fault_text, hazards, step_faults};
 use super::places::{self, choices};
 use crate::data::statements::after_report;
 use crate::guards::PHOTO_TOKEN;
@@ -131,6 +131,7 @@ impl FormRequest<'_> {
             "language": self.language.code(),
             "texts": t["script"],
             "longest": MAX_TEXT,
+            "faults": step_faults(texts, self.config),
             "card": card,
         });
         // The token permits the sender to add the photo by resubmitting the form. The identifier of the card would not prove who

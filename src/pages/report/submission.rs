@@ -74,10 +74,22 @@ impl FormRequest<'_> {
         body: Data<'_>,
     ) -> Result<RenderedForm, Problem> {
         let (form, mut photo) = self.read_form(kind, body).await?;
+        if form.get("choose").is_some() {
+            discard(photo).await;
+            return self.form_at_place(card, form).await;
+        }
         // Boxed, because this future makes up most of the size of the route's future.
         let response = Box::pin(self.submit(card, form, photo.as_mut())).await;
         discard(photo).await;
         response
+    }
+
+    /// Responds with the form as it was filled in, and with the places of the address: the person has chosen a city without a script.
+    async fn form_at_place(&self, card: Option<&Card>, mut form: FormData) -> Result<RenderedForm, Problem> {
+        for name in ["lat", "lng", "area", "city", "parent"] {
+            form.remove(name);
+        }
+        self.form(card.map(|card| &card.id), form, &[]).await
     }
 
     /// Receives the photo of a report that was sent without one. Does nothing if the report has a photo already.

@@ -342,8 +342,8 @@ export class Points {
 }
 
 /**
- * Names with `at` (world), `text`, `rank` (the least comes first), `from` and `to` (zooms), `size` (pixels), `style` of the font and
- * `colour`. A name that would overlap one that comes before it is left out.
+ * Names with `at` (world), `text`, `rank` (the least comes first), `from` and `to` (zooms), `size` (pixels), `style` of the font,
+ * `colour`, and `below`, how far it is below the point (pixels). A name that would overlap one that comes before it is left out.
  */
 export class Names {
   names = [];
@@ -358,9 +358,9 @@ export class Names {
     context.lineJoin = "round";
     context.lineWidth = 3.5;
     context.strokeStyle = this.halo;
-    for (const { at, text, from = 0, to = 99, size = 13, style = "", colour = this.colour } of [...this.names].sort((one, other) => one.rank - other.rank)) {
+    for (const { at, text, from = 0, to = 99, size = 13, style = "", colour = this.colour, below = 0 } of [...this.names].sort((one, other) => one.rank - other.rank)) {
       if (zoom < from || zoom >= to) continue;
-      const [x, y] = [Math.round((at[0] - left) * scale), Math.round((at[1] - top) * scale)];
+      const [x, y] = [Math.round((at[0] - left) * scale), Math.round((at[1] - top) * scale + below)];
       if (x < -80 || y < -20 || x > width + 80 || y > height + 20) continue;
       const font = `${style} ${size}px system-ui, sans-serif`;
       const key = `${font} ${text}`;
