@@ -37,6 +37,7 @@ pub(crate) fn routes(with_desk: bool) -> Vec<Route> {
         archive::find_archive_file,
         map::show,
         map::find_file,
+        map::picture::draw,
         map::list_names,
         map::list_hazards,
         map::find_worker,
@@ -65,6 +66,7 @@ pub(crate) fn manage_state(rocket: Rocket<Build>, config: &Config) -> Rocket<Bui
         .manage(assets::Assets::default())
         .manage(map::Pages::default())
         .manage(map::NameIndex::default())
+        .manage(map::Pictures::default())
         .manage(report::ReportLimits::new(config))
 }
 

@@ -154,6 +154,11 @@ impl ApiResponse {
         Self::with_body(media_type.into(), body, CacheControl::Revalidate(ContentClass::MayHaveReports))
     }
 
+    /// Forbids caches to store the response.
+    pub(crate) fn not_stored(self) -> Self {
+        Self { cache_control: CacheControl::NoStore, ..self }
+    }
+
     /// Returns the response to a change: the value itself, without an envelope. Caches must not store it.
     ///
     /// # Errors

@@ -45,6 +45,7 @@ mod key_sets;
 mod limits;
 mod login;
 mod map;
+mod map_picture;
 mod metrics;
 mod ogc;
 mod ogc_collections;

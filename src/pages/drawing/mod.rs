@@ -1,12 +1,14 @@
-//! Small maps: areas as rings on a plane of pixels, and as path data of SVG.
+//! Small maps: areas as rings on a plane of pixels, as path data of SVG and as a picture.
 
 mod overview;
+mod picture;
 
 use std::fmt::Write;
 
 use geo::{Coord, LineString, MultiPolygon, Rect};
 
 pub(crate) use self::overview::Overview;
+pub(crate) use self::picture::{DrawnFlood, PICTURE_SIZE, Picture};
 
 /// A part of the globe on a plane of pixels, undistorted in its middle.
 #[derive(Clone, Copy, Debug)]

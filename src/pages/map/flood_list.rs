@@ -30,7 +30,7 @@ pub(super) struct StateGroup {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FloodedArea {
-    position: usize,
+    pub(super) position: usize,
     pub(super) flood: Flood,
     pub(super) last_updated: Timestamp,
 }
@@ -59,24 +59,30 @@ impl DisplayTime {
     }
 }
 
+/// Returns the flooded areas, in the order of their identifiers.
+pub(super) fn flooded_areas(state: &State) -> impl Iterator<Item = FloodedArea> {
+    state.statuses().filter_map(|(position, status)| {
+        let current = status.current()?;
+        let last_updated = current.last_updated;
+        let flood = Flood {
+            state: current.state,
+            flooded_since: current.flooded_since.unwrap_or(last_updated),
+            confirmed: current.confirmed.unwrap_or(last_updated),
+        };
+        Some(FloodedArea { position, flood, last_updated })
+    })
+}
+
 impl FloodList {
     /// Sorts the areas: the deepest flood first, and among equal states the most recently flooded area first.
     pub(super) fn new(state: &State, selector: &AreaSelector, zone: Tz) -> Self {
         let mut list = Self { areas: Arc::clone(state.areas()), zone, ..Self::default() };
-        for (position, status) in state.statuses() {
-            let Some(current) = status.current() else { continue };
-            if !selector.matches(&list.areas[position]) {
-                continue;
+        for row in flooded_areas(state) {
+            if selector.matches(&list.areas[row.position]) {
+                list.counts[usize::from(row.flood.state.code()) - 1] += 1;
+                list.newest = list.newest.max(Some(row.last_updated));
+                list.rows.push(row);
             }
-            let last_updated = current.last_updated;
-            list.counts[usize::from(current.state.code()) - 1] += 1;
-            list.newest = list.newest.max(Some(last_updated));
-            let flood = Flood {
-                state: current.state,
-                flooded_since: current.flooded_since.unwrap_or(last_updated),
-                confirmed: current.confirmed.unwrap_or(last_updated),
-            };
-            list.rows.push(FloodedArea { position, flood, last_updated });
         }
         // The sort is stable: rows that compare as equal stay in the order of identifiers.
         list.rows.sort_by_key(|row| (Reverse(row.flood.state), Reverse(row.flood.flooded_since)));

@@ -180,6 +180,7 @@ chosen.setAttribute("aria-live", "polite");
 
 /** Shows the current state of the selection. */
 const card = () => {
+  linkReports();
   const parts = current.area ? areaCard(current.area) : current.points ? pointsCard(current.points) : [];
   chosen.hidden = !parts.length;
   const key = parts.map((part) => part.outerHTML).join().replace(/<time[^>]*>[^<]*/g, (time) => time.match(/datetime="[^"]*"/)[0]);
@@ -198,7 +199,7 @@ const areaCard = (id) => {
 };
 const pointsCard = (ids) => {
   const all = ids.flatMap((id) => pins?.find(id) ?? []);
-  if (all.length > 1) return [make("h2", {}, fill(t.reportsHere, { count: all.length })), make("ul", {}, ...all.map((of) => pins.row(of)))];
+  if (all.length > 1) return [make("h2", {}, fill(t.reportsHere, { count: all.length })), make("ul", {}, ...pins.rows(all))];
   return all.flatMap((of) => [make("h2", {}, of.title), ...(of.photo?.() ?? []), make("p", { className: "place" }, ...of.about()), ...of.more()]);
 };
 /** Writes the selected place into the links to the form. */
@@ -223,7 +224,6 @@ const settle = () => {
   if (current.area && geometry.has(current.area)) selection.set("chosen", geometry.get(current.area), "chosen");
   mark(current.area);
   writeAddress();
-  linkReports();
   summary();
   // On a phone, lower the sheet to reveal the area on the map.
   if (current.area || current.points) scrollTo({ top: 0, behavior: "instant" });
@@ -392,7 +392,12 @@ begin().catch((error) => (failed(error), null)).then(async (areas) => {
   const shown = () => once("points", async () => {
     const { points } = await import("/map/points.js");
     pins = points({ changed: summary, layer: dots, view, choose: choosePoint, colourOf, areaName: (id) => nameById.get(`${id}`) });
-    find("infrastructure").addEventListener("change", async ({ target }) => pins.infrastructure(target.checked ? await land.structures().catch(() => []) : []));
+    // The reader may have chosen an hour or structures before.
+    await pins.past(states.hour?.reports ?? null).catch(failed);
+    const box = find("infrastructure");
+    const structures = async () => pins.infrastructure(box.checked ? await land.structures().catch(() => []) : []);
+    box.addEventListener("change", structures);
+    await structures();
     return pins;
   });
   const renew = { reports: async () => (await shown()).reports(), gauges: async () => (await shown()).gauges() };

@@ -4,6 +4,7 @@ mod flood_list;
 mod names;
 mod page;
 mod page_cache;
+pub(super) mod picture;
 mod selected_area;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use rocket::{Responder, State, get};
 pub(crate) use self::names::NameIndex;
 use self::page::{MapData, Page, Version};
 use self::page_cache::PageCache;
+pub(crate) use self::picture::Pictures;
 use crate::config::{Config, Tiles};
 use crate::data::statements::FloodData;
 use crate::guards::{AreaFilter, Caller, Language};

@@ -46,6 +46,8 @@ pub(super) struct MapData {
     cursor: Option<Cursor>,
     areas: Arc<AreaSet>,
     ended: BTreeMap<AreaId, Timestamp>,
+    /// When a state was last set, cleared or confirmed.
+    last_changed: Option<Timestamp>,
     basemap_version: Option<String>,
 }
 
@@ -77,6 +79,7 @@ impl MapData {
             // Stale states get no cursor: they may be older than the states that the client has from another server.
             cursor: state.filter(|_| floods == FloodData::Now).map(State::cursor),
             areas,
+            last_changed: state.and_then(State::last_changed),
             ended: ended.map(|(area, at)| (area.id, at)).collect(),
             // The version is empty if there is no base map.
             basemap_version: basemap_version.filter(|version| !version.is_empty()),
@@ -233,16 +236,14 @@ impl Page<'_> {
             .filter(|_| more > 0)
             .map(|text| text.replace("{count}", &more.to_string()));
         let chosen = self.selected_area(&situation, text_context);
-        let title = match (&chosen, optional_text(Sentence::Flooded)) {
-            (Some(chosen), _) => chosen.title(),
-            (None, Some(flooded)) => format!("{}, {} {flooded}", text(t, "title"), list.total()),
-            (None, None) => text(t, "title").to_owned(),
-        };
+        let (title, shared_title) = self.titles(chosen.as_ref(), &situation, text_context);
         settings["title"] = title.clone().into();
         settings["says"]["title"] = t["title"].clone();
         let values = minijinja::context! {
             language => language.code(),
             title => title,
+            shared_title => shared_title,
+            picture => self.picture_address(config),
             t => Serde(t),
             depths => Serde(depths),
             settings => settings.to_string(),
@@ -273,6 +274,50 @@ impl Page<'_> {
         let keep: Vec<_> = keep.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
         let context = PageContext { page: "map", path: "/map", keep: &keep };
         layout.render(PAGE, texts, context, values).map_err(Problem::internal)
+    }
+
+    /// Returns the title of the page, and the title of links to it, which has the time of the state.
+    fn titles(
+        &self,
+        chosen: Option<&SelectedArea>,
+        situation: &Situation,
+        TextContext { texts, zone }: TextContext<'_>,
+    ) -> (String, String) {
+        let name = text(texts.group("map"), "title");
+        let flooded =
+            situation.page().contains(&Sentence::Flooded).then(|| Sentence::Flooded.text(texts, None));
+        let title = match (chosen, flooded) {
+            (Some(chosen), _) => chosen.title(),
+            (None, Some(flooded)) => format!("{name}, {} {flooded}", situation.flooded),
+            (None, None) => name.to_owned(),
+        };
+        let shared = match self.shown_change(situation) {
+            Some(at) => format!("{title}, {}", texts.moment(at, zone)),
+            None => title.clone(),
+        };
+        (title, shared)
+    }
+
+    /// Returns when the state of the selected area, or any on the page, was last changed, if the page shows it.
+    fn shown_change(&self, situation: &Situation) -> Option<Timestamp> {
+        match self.area {
+            _ if situation.floods == FloodData::Unread => None,
+            Some(id) => self.data.changed(self.data.area(id)?),
+            None => situation.newest,
+        }
+    }
+
+    /// Returns the address of the page's picture, which has the time of the newest change; `None` if nothing can be drawn.
+    fn picture_address(&self, config: &Config) -> Option<String> {
+        if self.is_unknown() || self.data.areas.is_empty() || self.data.floods == FloodData::Unread {
+            return None;
+        }
+        let place =
+            self.area.map(|id| ("area", id)).or(self.selector.city.as_deref().map(|city| ("city", city)));
+        let time = self.data.last_changed.map(|at| at.to_string());
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(place).extend_pairs(time.map(|time| ("time", time)));
+        Some(format!("{}/map/picture.png?{}", config.base_url.origin(), query.finish()))
     }
 
     fn query(&self, name: &str, value: &str) -> String {

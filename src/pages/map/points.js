@@ -19,20 +19,19 @@ const badge = ({ colour, icon }) => {
   return picture;
 };
 
-/** Returns a point as a row of a list, which calls `choose` when tapped. */
-const pointRow = (point, choose) => {
-  const button = make("button", { type: "button", className: "item" }, ...(point.hazard ? [badge(point.hazard)] : []), point.title);
-  button.addEventListener("click", () => choose(point));
-  return make("li", {}, button, make("small", {}, ...point.about()));
-};
-/** Shows rows of a list, at most 50 at first. */
-const items = (id, points, none, choose) => {
-  const row = (point) => pointRow(point, choose);
+/** Returns points as rows of a list, at most 50 at first. They call `choose` when tapped. */
+const rows = (points, choose) => {
+  const row = (point) => {
+    const button = make("button", { type: "button", className: "item" }, ...(point.hazard ? [badge(point.hazard)] : []), point.title);
+    button.addEventListener("click", () => choose(point));
+    return make("li", {}, button, make("small", {}, ...point.about()));
+  };
   const rest = points.slice(50);
   const more = make("button", { type: "button", className: "item" }, t.more.replace("{count}", rest.length));
   more.addEventListener("click", () => more.parentElement.replaceWith(...rest.map(row)));
-  find(id).replaceChildren(...(points.length ? points.slice(0, 50).map(row) : [make("li", {}, none)]), ...(rest.length ? [make("li", {}, more)] : []));
+  return [...points.slice(0, 50).map(row), ...(rest.length ? [make("li", {}, more)] : [])];
 };
+const items = (id, points, none, choose) => find(id).replaceChildren(...(points.length ? rows(points, choose) : [make("li", {}, none)]));
 
 /** Returns for how many milliseconds reports are shown: an hour, unless their hazard has a `window` (in seconds). */
 const shownFor = (hazard) => (hazard ? hazard.window * 1_000 : HOUR);
@@ -212,8 +211,8 @@ export const points = ({ layer, view, choose, areaName, colourOf, changed }) => 
     },
     /** Returns the flood reports of an area, oldest first; nothing if they are not loaded. */
     reported: (id) => ofAreas && [...(ofAreas.get(id)?.values() ?? [])].sort((one, other) => one.at.localeCompare(other.at)),
-    /** Returns a point as a row of a list. */
-    row: (point) => pointRow(point, choose),
+    /** Returns points as rows of a list. */
+    rows: (all) => rows(all, choose),
     /** Returns the current data of a point. */
     find: (id) => layer.points.find((point) => point.id === id),
   };

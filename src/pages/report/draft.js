@@ -2,9 +2,17 @@
 
 import { field } from "./parts.js";
 
-const DRAFT = "siaga-draft";
+// One for each form.
+const DRAFT = `siaga-draft ${location.pathname}`;
+// How long a draft is kept, in milliseconds.
+const DRAFT_FOR = 3_600_000;
+// In units of 11 m, as the form rounds places.
+const placeNow = () => ["lat", "lng"].map((name) => field(name).value && Math.round(field(name).value * 1e4)).join();
 // The place that the address of the page has filled in.
-const given = `${field("lat").value},${field("lng").value}`;
+const given = placeNow();
+
+/** Returns whether the form has the place of the page's address. */
+export const isGiven = () => placeNow() === given;
 
 /** Returns a photo as text. */
 export const photoText = (photo) =>
@@ -16,9 +24,9 @@ export const photoText = (photo) =>
   });
 const photoOf = (text) => new Blob([Uint8Array.from(atob(text.split(",")[1]), (char) => char.charCodeAt(0))], { type: "image/jpeg" });
 
-/** Keeps a draft `{ fields: [[name, text]], photo: text | null, step, target }`, or none. */
+/** Keeps a draft `{ fields: [[name, text]], photo: text | null, step, target | null }`, or none. */
 export function keepDraft(draft) {
-  const put = (of) => sessionStorage.setItem(DRAFT, JSON.stringify({ ...of, given, path: location.pathname }));
+  const put = (of) => sessionStorage.setItem(DRAFT, JSON.stringify({ ...of, given, at: Date.now() }));
   try {
     if (!draft) return sessionStorage.removeItem(DRAFT);
     try {
@@ -32,14 +40,12 @@ export function keepDraft(draft) {
   }
 }
 
-/** Returns the draft of this form, with its photo; `null` if there is none. A new place in the address replaces the place of the draft. */
+/** Returns the draft of this form, with its photo; `null` if there is none, or the address has another place: then it is another report. */
 export function keptDraft() {
   try {
-    const { path, given: before, fields, photo, ...more } = JSON.parse(sessionStorage.getItem(DRAFT));
-    if (path !== location.pathname) return null;
-    const isMoved = given !== "," && given !== before;
-    const isKept = ([name]) => !isMoved || !["lat", "lng", "outside"].includes(name);
-    return { ...more, fields: fields.filter(isKept), photo: photo && photoOf(photo) };
+    const { at, given: before, photo, ...more } = JSON.parse(sessionStorage.getItem(DRAFT));
+    if (Date.now() - at > DRAFT_FOR || (given !== "," && given !== before)) return null;
+    return { ...more, photo: photo && photoOf(photo) };
   } catch {
     return null;
   }

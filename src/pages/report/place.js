@@ -50,9 +50,9 @@ export async function choose([lng, lat], name) {
     drawPin();
   };
   pin = { at: place, text: "" };
+  asking?.abort();
   if (name) return show(name);
   drawPin();
-  asking?.abort();
   asking = new AbortController();
   try {
     const { status, body } = await request(`${settings.base}/areas/at?lat=${values.lat}&lng=${values.lng}&geoformat=geojson`, { signal: asking.signal, cache: "no-store" });
@@ -131,6 +131,7 @@ export async function openMap() {
     locals().catch(() => (part = undefined));
   });
   view.addEventListener("tap", ({ detail }) => {
+    isByHand = false;
     view.go(detail.place, Math.max(view.zoom, NEAR));
     choose(detail.place);
   });

@@ -4,7 +4,7 @@ import { Unusable, shrunk } from "./photo.js";
 import { flush, isWaiting, keep, newToken, post, reports } from "./waiting.js";
 import { field, filled, form, id, settings, texts } from "./parts.js";
 import { showKept } from "./kept.js";
-import { keepDraft, keptDraft, photoText } from "./draft.js";
+import { isGiven, keepDraft, keptDraft, photoText } from "./draft.js";
 import { askOutside, choose, forgetPlace, openMap, place } from "./place.js";
 import { words } from "./depth.js";
 
@@ -45,19 +45,35 @@ function go(step) {
 }
 
 let isLeaving = false;
-addEventListener("popstate", ({ state }) => isLeaving || show(state?.step ?? 0));
+// An entry without a step is that of the link to the content.
+addEventListener("popstate", ({ state }) => isLeaving || (state && show(state.step)));
+
+/** Goes back to the first entry of the form, without showing its step. */
+async function rewind() {
+  const depth = history.state?.depth ?? 0;
+  if (!depth) return;
+  isLeaving = true;
+  history.go(-depth);
+  await Promise.race([new Promise((done) => addEventListener("popstate", done, { once: true })), new Promise((done) => setTimeout(done, 1_000))]);
+  isLeaving = false;
+}
 
 /** Opens another page in place of the form. Back then leads to the page before the form. */
 async function leave(address) {
-  isLeaving = true;
+  target.isOver = true;
   keepDraft(null);
-  const depth = history.state?.depth ?? 0;
-  if (depth) {
-    history.go(-depth);
-    await Promise.race([new Promise((done) => addEventListener("popstate", done, { once: true })), new Promise((done) => setTimeout(done, 1_000))]);
-  }
+  await rewind();
   location.replace(address);
 }
+
+// Another language is the same form, so it takes the place of this page.
+for (const link of document.querySelectorAll("a.language")) link.addEventListener("click", async (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  saveDraft();
+  await rewind();
+  location.replace(link.href);
+});
 
 /** Returns what is missing or wrong in a step: texts by the name of the field. */
 function faultsOf(step) {
@@ -181,7 +197,7 @@ function tell(faults, within = form) {
   for (const old of within.querySelectorAll("[aria-invalid]")) old.removeAttribute("aria-invalid");
   for (const [name, text] of Object.entries(faults)) {
     const step = steps.find((part) => part.dataset.step === (STEP_OF[name] ?? "details"));
-    const says = Object.assign(document.createElement("p"), { className: "fault", textContent: text, id: `fault-${name}` });
+    const says = Object.assign(document.createElement("p"), { className: "fault", textContent: text, id: `fault-${name}`, role: "alert" });
     const input = step.querySelector(`[name="${name}"]`);
     step.querySelector("legend").after(says);
     input?.setAttribute("aria-invalid", "true");
@@ -189,7 +205,7 @@ function tell(faults, within = form) {
   }
   if (faults.outside) askOutside(true);
   if (!Object.keys(faults).length) return;
-  const first = steps.findIndex((part) => part.querySelector(":scope > .fault"));
+  const first = within === form ? steps.findIndex((part) => part.querySelector(":scope > .fault")) : current;
   if (first === current) show(first);
   else if (first >= 0) go(first);
 }
@@ -221,6 +237,7 @@ function showFilled(faults = {}) {
   for (const depth of form.querySelectorAll(".depth [name]")) depth.dispatchEvent(new Event("input"));
   count();
   showDetails();
+  history.replaceState({ ...history.state, step: 0 }, "");
   show(0);
   tell(faults);
 }
@@ -231,10 +248,11 @@ function begin() {
   const token = newToken();
   clear();
   target = { key: token, token, address: form.action };
-  showFilled();
+  keepDraft(null);
+  rewind().then(() => showFilled());
 }
 
-const isUntouched = () => !disaster() && !field("text").value && !photo && !place;
+const isUntouched = () => !disaster() && !field("text").value && !photo && (!place || isGiven());
 
 /** Opens a refused report for correction. */
 function open(kept) {
@@ -261,19 +279,21 @@ function fillIn({ fields, photo }) {
 addEventListener("pagehide", saveDraft);
 document.addEventListener("visibilitychange", saveDraft);
 function saveDraft() {
-  if (isLeaving) return;
+  if (target.isOver) return;
   const fields = [...new FormData(form)].filter(([name, value]) => typeof value === "string" && value !== "" && !["token", "website"].includes(name));
-  keepDraft(isUntouched() ? null : { fields, photo: written, step: current, target });
+  keepDraft(isUntouched() ? null : { fields, photo: written, step: current, target: target.pressed ? target : null });
 }
 
 /** Fills in the draft of this form. Returns its step. */
-function restore() {
+async function restore() {
   const draft = keptDraft();
   if (!draft) return 0;
   const { step, target: before } = draft;
-  // The language may be another one now.
-  const address = new URL(before.address).pathname === location.pathname ? form.action : before.address;
-  target = { ...before, address };
+  if (before) {
+    // Of a report that was sent before, only the stored one is edited: otherwise it has arrived or was discarded.
+    if (!(await reports().catch(() => [])).some(({ key }) => key === before.key)) return 0;
+    target = before;
+  }
   fillIn(draft);
   for (const depth of form.querySelectorAll(".depth [name]")) depth.dispatchEvent(new Event("input"));
   return step;
@@ -311,6 +331,8 @@ const own = new Set();
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
+  // Enter in a field presses the first button of the form, which nobody sees.
+  if (event.submitter?.id === "enter" && current < steps.length - 1) return id("next").click();
   target.pressed ??= Date.now();
   id("send").disabled = true;
   id("sending").textContent = texts.sending;
@@ -340,6 +362,7 @@ form.addEventListener("submit", async (event) => {
     if (left.state !== "refused") id("kept").scrollIntoView();
   } finally {
     isSending = false;
+    if (target.isOver) return;
     id("send").disabled = false;
     if (id("sending").textContent === texts.sending) id("sending").textContent = "";
   }
@@ -354,7 +377,7 @@ async function sendWaiting(isForced = false) {
   try {
     const sent = (await flush(isForced)).filter(({ thanks }) => thanks).at(-1);
     const left = await reports();
-    const isHere = sent && (sent.key === settings.card || (own.has(sent.key) && !left.length && isUntouched()));
+    const isHere = sent && (sent.key === target.key || (own.has(sent.key) && !left.length && isUntouched()));
     if (isHere) return leave(sent.thanks);
     const [refused] = left.filter(({ state }) => state === "refused");
     if (refused && isUntouched()) open(refused);
@@ -371,9 +394,11 @@ setInterval(() => { if (navigator.onLine) sendWaiting(); }, 15_000);
 
 const faulty = steps.findIndex((part) => part.querySelector(".fault"));
 if (field("lat").value) choose([Number(field("lng").value), Number(field("lat").value)]);
-const step = faulty < 0 ? restore() : faulty;
+const step = faulty < 0 ? await restore() : faulty;
 count();
 showDetails();
-history.replaceState({ ...history.state, step }, "");
+const [arrival] = /** @type {any[]} */ (performance.getEntriesByType("navigation"));
+// Only a reload is at the entry of a step.
+history.replaceState({ depth: 0, ...(arrival?.type === "reload" ? history.state : {}), step }, "");
 show(step, false);
 sendWaiting(true);

@@ -56,7 +56,7 @@ type CachedOverview = (Arc<Places>, Arc<Vec<FloodStateRecord>>, Option<Arc<Overv
 #[derive(Debug, Default)]
 pub(crate) struct FreshnessCache {
     freshness: Mutex<Option<(Instant, CachedFreshness)>>,
-    overview: Mutex<Option<CachedOverview>>,
+    overview: Arc<Mutex<Option<CachedOverview>>>,
 }
 
 impl FreshnessCache {
@@ -81,17 +81,22 @@ impl FreshnessCache {
         let states = &fresh.states;
         let draw = async {
             let places = store.places().await.ok()?.value;
-            let mut cached = self.overview.lock().await;
+            let mut cached = Arc::clone(&self.overview).lock_owned().await;
             if let Some((of_places, of_states, overview)) = &*cached
                 && Arc::ptr_eq(of_places, &places)
-                && Arc::ptr_eq(of_states, states)
+                && of_states == states
             {
                 return overview.clone();
             }
-            let of = (Arc::clone(&places), Arc::clone(states));
-            let drawn = off_thread(move |_| Overview::draw(&of.0, &of.1)).await.ok()?.map(Arc::new);
-            *cached = Some((places, Arc::clone(states), drawn.clone()));
-            drawn
+            let states = Arc::clone(states);
+            // A map that takes longer is drawn all the same, for the next visitor.
+            let drawing = rocket::tokio::spawn(async move {
+                let of = (Arc::clone(&places), Arc::clone(&states));
+                let drawn = off_thread(move |_| Overview::draw(&of.0, &of.1)).await.ok()?.map(Arc::new);
+                *cached = Some((places, states, drawn.clone()));
+                drawn
+            });
+            drawing.await.ok()?
         };
         timeout(DRAWN_WITHIN, draw).await.ok()?
     }
