@@ -165,6 +165,14 @@ await chromium(async (page, browser) => {
   await situation.goto(`${origin}/desk/situation?lang=en`);
   assert.match(await text(situation, "main"), /Flooded: \d+/);
   await noFaults(situation);
+  // The card of the shift, to print.
+  await situation.goto(`${origin}/desk/card?lang=id`);
+  for (const width of [360, 1440]) {
+    await situation.setViewport({ width, height: 800 });
+    await noFaults(situation);
+  }
+  const pdf = Buffer.from(await situation.pdf({ format: "A4" })).toString("latin1");
+  assert.equal(pdf.match(/\/Type\s*\/Page\b/g).length, 1);
   await situation.close();
 
   // A phone, upright and turned, in the dark: a larger area with a few taps.

@@ -330,6 +330,28 @@ fn the_situation_is_a_page_to_print_and_a_table_without_formulas() {
 }
 
 #[test]
+fn the_card_of_the_shift_has_the_names_of_the_buttons_the_address_and_the_number_of_the_operator() {
+    let (_siaga, client) = browser(figment().merge(("siaga.desk.operator", HOSTILE)));
+    assert_eq!(
+        client.get("/desk/card").dispatch().status(),
+        client.get("/desk/situation").dispatch().status()
+    );
+    log_in(&client, "Ibu Sri", KEY);
+    for (language, names) in [
+        ("en", ["<b>Take back</b>", "<b>Situation report</b>", "<b>Choose all … shown</b>"]),
+        ("id", ["<b>Tarik kembali</b>", "<b>Laporan situasi</b>", "<b>Kotak</b>"]),
+    ] {
+        let card = client.get(format!("/desk/card?lang={language}")).dispatch().into_string().unwrap();
+        for part in names.into_iter().chain(["http:&#x2f;&#x2f;localhost&#x2f;desk", "&lt;script&gt;"]) {
+            assert!(card.contains(part), "{part}: {card}");
+        }
+        let (_, words) = card.split_once("<main").unwrap();
+        assert!(!card.contains("<script") && !words.contains(['{', '}']), "{card}");
+    }
+    assert!(page(&client).contains("href=\"&#x2f;desk&#x2f;card?lang="));
+}
+
+#[test]
 fn the_situation_has_all_changes_of_six_hours_by_batch_and_the_log_counts_what_it_omits() {
     let (siaga, client) = browser(figment());
     log_in(&client, "Sri", KEY);

@@ -143,7 +143,7 @@ impl DeskRequest<'_> {
     }
 
     /// Returns the texts of the desk, with the name of the alert status unless it is `Actual`.
-    fn desk_texts(&self) -> Value {
+    pub(super) fn desk_texts(&self) -> Value {
         let texts = self.texts();
         let mut words = texts.group("desk").clone();
         let status = self.config.issuer().status.name();
@@ -170,6 +170,7 @@ impl DeskRequest<'_> {
             depths => Serde(texts.group("depths")),
             exercise => self.is_exercise(),
             situation => format!("/desk/situation?lang={}", texts.code()),
+            shift => format!("/desk/card?lang={}", texts.code()),
             table => format!("/desk/situation.csv?lang={}", texts.code()),
             ..values
         };

@@ -2,6 +2,7 @@
 //! Without the script, officers can log in and out, and read the situation report.
 
 mod actions;
+mod card;
 mod desk_request;
 mod login;
 mod news;
@@ -41,6 +42,7 @@ pub(super) fn routes() -> Vec<Route> {
         actions::mute,
         actions::unmute,
         actions::heartbeat,
+        card::show,
         situation::show,
         situation::table,
         find_file,
