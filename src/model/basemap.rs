@@ -7,6 +7,8 @@ use super::Position;
 /// The kinds of features on the base map, most important first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum BasemapKind {
+    /// Land, of the sea's coast.
+    Land,
     Water,
     River,
     Motorway,
@@ -26,7 +28,8 @@ pub(crate) enum BasemapShapeType {
 }
 
 impl BasemapKind {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
+        Self::Land,
         Self::Water,
         Self::River,
         Self::Motorway,
@@ -40,6 +43,7 @@ impl BasemapKind {
 
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Self::Land => "land",
             Self::Water => "water",
             Self::River => "river",
             Self::Motorway => "motorway",
@@ -54,7 +58,7 @@ impl BasemapKind {
 
     pub(crate) fn shape_type(self) -> BasemapShapeType {
         match self {
-            Self::Water | Self::Park => BasemapShapeType::Areas,
+            Self::Land | Self::Water | Self::Park => BasemapShapeType::Areas,
             Self::Place => BasemapShapeType::Points,
             _ => BasemapShapeType::Lines,
         }

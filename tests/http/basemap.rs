@@ -15,9 +15,13 @@ const BASEMAP: &str = r#"{"type":"FeatureCollection","features":[
 ]}"#;
 
 fn with_basemap() -> Siaga {
+    with_file(BASEMAP)
+}
+
+fn with_file(basemap: &str) -> Siaga {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("roads.geojson");
-    std::fs::write(&file, BASEMAP).unwrap();
+    std::fs::write(&file, basemap).unwrap();
     let configured = figment()
         .merge(("siaga.map.basemap.file", file))
         .merge(("siaga.map.basemap.attribution", "© <OpenStreetMap> contributors"));
@@ -51,6 +55,18 @@ fn each_zoom_has_its_kinds_and_pieces_of_a_road_are_one_line() {
     let step = near["arcs"][arc][0][0].as_f64().unwrap();
     let lng = origin.as_f64().unwrap() + step * scale.as_f64().unwrap();
     assert!([106.80, 106.82].iter().any(|end| (lng - end).abs() < 1e-5), "{lng}");
+}
+
+#[test]
+fn a_map_with_land_tells_it_from_sea_below_all_other_kinds() {
+    let settings = |siaga: &Siaga| siaga.get("/map").into_string().unwrap();
+    assert!(settings(&with_basemap()).contains("&quot;hasLand&quot;:false"));
+    let land = r#"{"type":"Feature","properties":{"kind":"land"},"geometry":{"type":"Polygon","coordinates":[[[100,-8],[110,-8],[110,-6],[100,-6],[100,-8]]]}},"#;
+    let siaga = with_file(&BASEMAP.replacen("[\n", &format!("[\n{land}\n"), 1));
+    assert!(settings(&siaga).contains("&quot;hasLand&quot;:true"));
+    let near = siaga.result("/v1/basemap?bbox=106.79,-6.2,106.83,-6.16&zoom=9");
+    assert_eq!(shapes(&near), [("river", ""), ("land", ""), ("motorway", "")]);
+    assert_eq!(shapes(&siaga.result("/v1/basemap?bbox=1,1,1.1,1.1&zoom=9")), []);
 }
 
 #[test]

@@ -128,10 +128,19 @@ export const chart = ({ toggle, choose }) => {
 
   land.begin(true);
   let wasShown = false;
+  let fitting = 0;
   return {
     update,
-    /** Shows where an area is. */
-    fit: (id) => outlines.has(id) && view.fit(outlines.get(id).box, { most: 14, margin: 60 }),
+    /** Shows where areas are, unless there are too many to draw. */
+    fit: async (ids) => {
+      if (element.offsetParent === null || !ids.length || ids.length > MOST_OUTLINED) return;
+      const number = ++fitting;
+      await learn(ids).catch((error) => (asked.clear(), failed(error)));
+      const boxes = ids.flatMap((id) => outlines.get(`${id}`)?.box.slice() ?? []);
+      if (number !== fitting || !boxes.length) return;
+      const of = (axis) => boxes.filter((_, index) => index % 4 === axis);
+      view.fit([Math.min(...of(0)), Math.min(...of(1)), Math.max(...of(2)), Math.max(...of(3))], { most: 14, margin: 60 });
+    },
     /** Updates the size, which is zero while the map is hidden. */
     resize: () => {
       if (element.offsetParent === null) return;

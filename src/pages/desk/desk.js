@@ -16,6 +16,7 @@ import { send } from "./waiting.js";
 const MOST = 1_000; // An order may have so many areas.
 const MANY_CHOSEN = 10; // More choices are not dropped without a question.
 const AGAIN = 10_000; // So long the page waits before it tries again.
+const PAUSE = 300; // So long after a key the map follows the search.
 const AWAKE = 1_800_000; // So long after the last key or tap the officer counts as awake.
 
 const areas = new Map(); // What is known of all areas, by id.
@@ -128,13 +129,26 @@ find("new").addEventListener("click", () => {
 });
 const openTab = (name) => {
   tab = name;
+  follow();
   for (const of of document.querySelectorAll("[id^=tab-]")) of.setAttribute("aria-pressed", `${of.id === `tab-${name}`}`);
   sort();
 };
 for (const name of ["attention", "flooded", "all", "chosen"]) find(`tab-${name}`).addEventListener("click", () => openTab(name));
 // A search covers all areas, so it resets the filters.
 const leavesTab = () => tab === "chosen" || (tab === "flooded" && !wanted().length);
-for (const of of Object.values(field)) of.addEventListener("input", () => (of.value.trim() && leavesTab() ? openTab("all") : sort()));
+for (const of of Object.values(field)) of.addEventListener("input", () => {
+  of.value.trim() && leavesTab() ? openTab("all") : sort();
+  follow();
+});
+/** Shows on the map what the list shows, once the officer pauses. */
+let following;
+const follow = () => {
+  clearTimeout(following);
+  following = setTimeout(() => {
+    const isSearch = field.search.value.trim() || field.larger.value;
+    map.fit(isSearch ? list.order : tab === "chosen" ? [...chosen] : []);
+  }, PAUSE);
+};
 others.addEventListener("input", () => sort());
 // Selects the old words when the field gets the focus, because the next phone call is about another place.
 field.search.addEventListener("focus", () => field.search.select());
@@ -232,7 +246,7 @@ const keys = {
   x: () => list.current && settings.mayWrite && mark([list.current], !chosen.has(list.current)),
   a: markAll,
   o: () => list.current && list.unfold(list.current),
-  m: () => list.current && map.fit(list.current),
+  m: () => list.current && map.fit([list.current]),
   1: () => act(1), 2: () => act(2), 3: () => act(3), 4: () => act(4),
   c: () => act("same"),
   0: () => act(null),

@@ -26,6 +26,15 @@ const outline = (level) => once(level, async () => {
 
 /** Creates the base layers. `colour` returns a colour of the style sheet; names of all kinds go to `labels`. */
 export const ground = ({ view, colour, labels }) => {
+  // The sea is what is not land. Before the coast is loaded, and without one, no sea is drawn.
+  let hasSea = false, seaColour;
+  const sea = {
+    draw: ({ context, width, height }) => {
+      context.fillStyle = seaColour;
+      if (hasSea) context.fillRect(0, 0, width, height);
+    },
+  };
+  const coast = new Shapes({});
   const land = new Shapes({});
   // Waterways and the base map.
   const lines = new Shapes({});
@@ -104,7 +113,9 @@ export const ground = ({ view, colour, labels }) => {
     if (number !== asked) return;
     drawn = { zoom, box: toWorldBox(box.map(Number)) };
     lines.clear();
-    for (const [index, feature] of all.entries()) if (!feature.at) lines.set(index, feature, feature.properties.kind);
+    coast.clear();
+    for (const [index, feature] of all.entries()) if (!feature.at) (feature.properties.kind === "land" ? coast : lines).set(index, feature, feature.properties.kind);
+    hasSea = settings.hasLand;
     const longest = ({ lines }) => lines.flat().reduce((most, { arc }) => (arc.points.length > most.points.length ? arc : most), { points: [] }).points;
     const middle = (points) => [0, 1].map((axis) => points[2 * Math.floor(points.length / 4) + axis]);
     names("ground", all.filter(({ properties }) => properties.name).map((feature) => {
@@ -119,11 +130,13 @@ export const ground = ({ view, colour, labels }) => {
   const toWorldBox = ([left, bottom, right, top]) => [...toWorld([left, top]), ...toWorld([right, bottom])];
 
   return {
-    layers: [land, near, lines, borders, silent],
+    layers: [sea, coast, land, near, lines, borders, silent],
     near,
     names,
     hatch,
     paint: () => {
+      seaColour = colour("sea");
+      coast.styles = { land: { fill: colour("outside") } };
       land.styles = { covered: { fill: colour("land") } };
       const road = (...of) => ({ line: colour("road"), casing: colour("road-line"), width: widths(...of) });
       lines.styles = {

@@ -236,6 +236,9 @@ const ask = () => {
   emptySearch();
   return ++asked;
 };
+// The map moves to an area whose sides are shorter on it, in pixels.
+const SMALL = 24;
+const isSmall = ({ box: [left, top, right, bottom] }) => Math.max(right - left, bottom - top) * 256 * 2 ** view.zoom < SMALL;
 /** @type {(id: any, options?: { move?: boolean, number?: number, at?: number[] }) => Promise<void>} `at` is the place that the reader gave */
 const choose = async (id, { move = true, number = ask(), at } = {}) => {
   try {
@@ -251,7 +254,7 @@ const choose = async (id, { move = true, number = ask(), at } = {}) => {
   if (!geometry.has(id)) return find("missing") ? say("") : say(t.noSuchArea, "noSuchArea");
   current = { area: id, at };
   settle();
-  if (move) requestAnimationFrame(() => view.fit(geometry.get(id).box, { most: 15, margin: 50 }));
+  if (move || isSmall(geometry.get(id))) requestAnimationFrame(() => view.fit(geometry.get(id).box, { most: 15, margin: 50 }));
 };
 const choosePoints = (all) => {
   ask();

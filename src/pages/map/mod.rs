@@ -159,6 +159,7 @@ pub(super) async fn show(
         data: &data,
         language: &language,
         selector: &selector,
+        has_land: basemap.has_land(),
         area,
         unknown_city,
         lists_all: list == Some("all"),

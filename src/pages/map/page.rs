@@ -109,6 +109,8 @@ pub(super) struct Page<'a> {
     pub(super) data: &'a MapData,
     pub(super) language: &'a Language,
     pub(super) selector: &'a AreaSelector,
+    /// Whether the base map tells land from sea.
+    pub(super) has_land: bool,
     /// The parameter `area` of the address. There may be no such area.
     pub(super) area: Option<&'a str>,
     /// The parameter `city` of the address, if the service has no areas in this city.
@@ -205,6 +207,7 @@ impl Page<'_> {
             "cursor": cursor.map(|cursor| cursor.to_string()),
             "tiles": config.map.tiles,
             "ground": basemap_version,
+            "hasLand": self.has_land,
             "attribution": config.map.basemap.attribution,
             "photos": config.photos_url(),
             "known": situation.floods != FloodData::Unread,

@@ -6,7 +6,7 @@ use rstar::primitives::{GeomWithData, Rectangle};
 use rstar::{AABB, RTree};
 
 use super::lines::{Line, Point, bounds, join, length, simplify};
-use crate::model::{BasemapFeature, BasemapKind, BasemapShape, Position};
+use crate::model::{BasemapFeature, BasemapKind, BasemapShape, BasemapShapeType, Position};
 
 /// Units per degree.
 const UNITS: f64 = 1e7;
@@ -24,7 +24,7 @@ pub(super) fn units_per_pixel(zoom: u8) -> f64 {
 /// Returns the lowest zoom at which a kind is shown.
 pub(super) fn min_zoom(kind: BasemapKind) -> u8 {
     match kind {
-        BasemapKind::Motorway => 7,
+        BasemapKind::Land | BasemapKind::Motorway => 7,
         BasemapKind::Water | BasemapKind::River => 8,
         BasemapKind::Primary => 10,
         BasemapKind::Rail | BasemapKind::Park | BasemapKind::Place => 11,
@@ -171,7 +171,7 @@ impl BasemapGeometry {
     }
 
     pub(super) fn is_area(&self) -> bool {
-        matches!(self.kind, BasemapKind::Water | BasemapKind::Park)
+        self.kind.shape_type() == BasemapShapeType::Areas
     }
 }
 
@@ -204,6 +204,13 @@ impl ZoomLevel {
 impl ZoomLevels {
     pub(super) fn version(&self) -> &str {
         &self.version
+    }
+
+    /// Returns whether the map tells land from sea.
+    pub(super) fn has_land(&self) -> bool {
+        // Land is the first part.
+        let nearest = self.zooms.last().and_then(|level| level.parts.first());
+        nearest.is_some_and(|part| part.kind == BasemapKind::Land)
     }
 
     pub(super) fn at(&self, zoom: u8) -> Option<&ZoomLevel> {

@@ -95,6 +95,11 @@ impl Basemap {
         self.snapshot.lock().await.clone()
     }
 
+    /// Returns whether the map tells land from sea.
+    pub(crate) fn has_land(&self) -> bool {
+        self.file.has_land()
+    }
+
     pub(crate) fn places(&self) -> impl Iterator<Item = (&str, Position)> {
         self.file.places()
     }
