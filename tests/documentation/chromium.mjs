@@ -32,10 +32,10 @@ export const text = (page, selector) => page.$eval(selector, (element) => elemen
 export const isLive = (page) => sees(page, () => document.getElementById("connection").textContent === "Connected");
 export const total = (page, count) => sees(page, (count) => document.getElementById("total").textContent === `${count}`, count);
 /// The findings of axe. Pages whose policy forbids foreign scripts need `setBypassCSP`.
-export const violations = async (page, isGrave = () => true) => {
+export const violations = async (page) => {
   await page.evaluate(readFileSync("node_modules/axe-core/axe.min.js", "utf8"));
   const { violations } = await page.evaluate(() => axe.run());
-  return violations.filter(isGrave).map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 300))]);
+  return violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 300))]);
 };
 export const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= Math.ceil(visualViewport.width));
 export const noFaults = async (page) => {

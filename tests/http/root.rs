@@ -67,10 +67,14 @@ fn browsers_get_a_page_for_every_accept_header_with_html() {
         "<title>Banjir saat ini · Siaga</title>",
         r#"<a rel="license" href="https:&#x2f;&#x2f;data.example&#x2f;licence?a=1&amp;b=%222%22">"#,
         "geoformat=cap",
+        "href=\"&#x2f;v1&#x2f;ogc\"",
         env!("CARGO_PKG_VERSION"),
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
+    assert!(!page.contains("href=\"/archive\""), "there is no archive: {page}");
+    let docs = siaga.get("/docs?lang=en").into_string().unwrap();
+    assert!(docs.contains("href=\"&#x2f;v1&#x2f;ogc\"") && !docs.contains("href=\"/archive\""), "{docs}");
     for accept in ["*/*", "text/html;q=0.5, */*"] {
         let response = siaga.client.get("/").header(Header::new("Accept", accept)).dispatch();
         assert_eq!(response.headers().get_one("Content-Type"), Some("application/json"), "{accept}");

@@ -29,6 +29,17 @@ const bodies = ({ React }) => ({
   },
 });
 
+// Names of operations are links within buttons, which assistive technology cannot announce. The address still follows what is open.
+const plainNames = ({ React }) => ({ wrapComponents: { DeepLink: () => ({ text }) => React.createElement("span", null, text) } });
+
+// The names of groups are headings of the third level, so they need one of the second.
+const heading = ({ React }) => ({
+  wrapComponents: {
+    operations: (Original) => (props) =>
+      React.createElement(React.Fragment, null, React.createElement("h2", { className: "visually-hidden" }, "Operations"), React.createElement(Original, props)),
+  },
+});
+
 // This class selects the dark mode of the style sheet.
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
@@ -51,5 +62,5 @@ SwaggerUIBundle({
   validatorUrl: "none",
   // Highlighting a map of a megabyte blocks the page for minutes.
   syntaxHighlight: false,
-  plugins: [locks, bodies],
+  plugins: [locks, bodies, plainNames, heading],
 });

@@ -17,6 +17,7 @@ use rocket::{Data, Responder, Route, State, get};
 use serde_json::{Map, Value, json};
 
 use self::freshness::Freshness;
+use crate::archive::Archive;
 use crate::changes;
 use crate::config::Config;
 use crate::data::country::Translations;
@@ -24,6 +25,7 @@ use crate::formats::FormatRegistry;
 use crate::guards::{Caller, Language, WantsPage};
 use crate::http::error::Problem;
 use crate::model::{Area, FloodStateRecord, LayerKind, Places};
+use crate::pages::docs::{has_files, ogc_address};
 use crate::pages::drawing::Overview;
 use crate::pages::larger_areas::larger_areas;
 use crate::pages::{ended_floods, uncertainty};
@@ -119,6 +121,7 @@ pub(super) async fn show(
     formats: &State<FormatRegistry>,
     config: &State<Config>,
     layout: &State<Layout>,
+    archive: &State<Option<Archive>>,
     cache: ResponseCache,
 ) -> Result<FrontResponse, Problem> {
     let fresh = if cache.follower.stale_since().is_some() {
@@ -129,7 +132,8 @@ pub(super) async fn show(
     let service = service_json(config, formats, &fresh);
     let response = if wants.0 {
         let overview = front.overview(&***store, &fresh).await;
-        let page = page(&language, service, (&fresh, overview), config, layout, &cache)?;
+        let has_archive = has_files(archive.inner().as_ref()).await;
+        let page = page(&language, service, (&fresh, overview, has_archive), config, layout, &cache)?;
         if fresh.reports.is_empty() {
             ApiResponse::public(HTML, page.into_bytes())
         } else {
@@ -145,7 +149,7 @@ pub(super) async fn show(
 fn page(
     language: &Language,
     about: Value,
-    (fresh, overview): (&Freshness, Option<Arc<Overview>>),
+    (fresh, overview, has_archive): (&Freshness, Option<Arc<Overview>>, bool),
     config: &Config,
     layout: &Layout,
     cache: &ResponseCache,
@@ -193,6 +197,8 @@ fn page(
         state => sentences.first().map(|key| Serde(json!({ "key": key, "text": key.text(texts, None) }))),
         watch => uncertainty(&sentences, silent, texts, moment).map(|(key, text)| Serde(json!({ "key": key, "text": text }))),
         newest => Serde(newest_rows),
+        ogc => ogc_address(config),
+        archive => has_archive,
         overview => overview.map(|overview| Serde(json!(*overview))),
         is_silent => matches!(watched, Watch::Silent { .. }),
         reports => Serde(reports(texts, fresh, config, state.as_deref())),
