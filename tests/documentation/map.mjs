@@ -182,6 +182,7 @@ await chromium(async (page, browser) => {
   await isLive(page);
 
   // An hour of the past is another look of the page; the way back is a button, and nothing that arrives late changes that.
+  assert.equal(await page.$("#counts svg"), null, "it is loaded when the slider is used");
   await page.focus("#hours");
   const hour = await counted(page, "/archive?", async () => {
     await Promise.all([page.waitForResponse((response) => response.url().includes("/floods/archive")), page.keyboard.press("ArrowLeft")]);
@@ -191,6 +192,12 @@ await chromium(async (page, browser) => {
   console.log(`an hour of the past: ${hourBytes} bytes`);
   assert.ok(hourBytes > 0 && hourBytes <= 10_000);
   assert.match(await text(page, "#past"), /\d\d:00–\d\d:\d\d WIB/);
+  // The slider has the number of flooded areas of each hour, the present one too, with marks where it changed.
+  await page.waitForSelector("#counts svg path");
+  const label = await page.$eval("#counts svg", (line) => line.getAttribute("aria-label"));
+  const [, least, most] = label.match(/^(\d+)–(\d+) neighbourhoods flooded$/).map(Number);
+  assert.ok(least < most && most >= listed + 1, label);
+  assert.ok((await page.$$eval("#counts path", (all) => all.at(-1).getAttribute("d"))).length > 0);
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("End");
   await sees(page, () => !document.body.classList.contains("in-past"));

@@ -404,7 +404,7 @@ begin().catch((error) => (failed(error), null)).then(async (areas) => {
     return pins;
   });
   const renew = { reports: async () => (await shown()).reports(), gauges: async () => (await shown()).gauges() };
-  past(showHour);
+  past(showHour, () => (link.situation().floods === "now" ? states.now.size : undefined));
   link.begin();
   live(base, {
     select: settings.city ? { city: settings.city } : {},
