@@ -190,7 +190,7 @@ async function search() {
     const button = Object.assign(document.createElement("button"), { type: "button", className: "button", textContent: name });
     button.addEventListener("click", async () => {
       const at = await get(`/reporting/places?area=${area.id}`).catch(() => null);
-      if (!at) return;
+      if (!at) return forgetPlace(texts.placeFailed);
       const { lat, lng } = at.body.result;
       choose([lng, lat], name);
       aim([lng, lat], 16);
