@@ -62,6 +62,31 @@ fn a_page_names_a_picture_of_its_state_with_the_time_in_words_and_address() {
 }
 
 #[test]
+fn a_title_has_the_time_of_what_it_says_and_marks_an_exercise() {
+    let siaga = Siaga::start();
+    siaga.delete("/v1/floods/5");
+    siaga.pass(Duration::from_hours(30));
+    let dry = property(&siaga, "&area=5", "title").unwrap();
+    assert!(dry.contains("21 December 2016"), "it is so now, not at the end of the flood: {dry}");
+    let exercise = Siaga::with_setting("siaga.formats.cap.status", "Exercise");
+    for name in ["title", "image:alt"] {
+        let title = property(&exercise, "&area=5", name).unwrap();
+        assert!(title.starts_with("Exercise: "), "{title}");
+    }
+}
+
+#[test]
+fn the_picture_of_a_city_has_only_its_floods() {
+    let siaga = Siaga::start();
+    // The flood of area 30, in the other city, is unconfirmed.
+    siaga.put("/v1/floods/30", r#"{"state":4}"#);
+    let severe = [0xcc, 0x2a, 0x41];
+    assert!(has(&drawn(&siaga, "/map/picture.png"), severe));
+    assert!(has(&drawn(&siaga, "/map/picture.png?city=bdg"), severe));
+    assert!(!has(&drawn(&siaga, "/map/picture.png?city=jbd"), severe));
+}
+
+#[test]
 fn an_older_address_has_the_present_picture_which_nobody_stores() {
     let siaga = Siaga::start();
     let before = picture_of(&siaga, "");

@@ -74,7 +74,9 @@ fn the_address_fills_in_the_place_and_a_chosen_area_counts_before_it() {
     let siaga = started(open());
     let page = |query: &str| siaga.get(&format!("/report?lang=en{query}")).into_string().unwrap();
     let at = |lat, lng| {
-        format!("name=\"lat\" value=\"{lat}\"><input type=\"hidden\" name=\"lng\" value=\"{lng}\"")
+        format!(
+            "name=\"lat\" autocomplete=\"off\" value=\"{lat}\"><input type=\"hidden\" name=\"lng\" autocomplete=\"off\" value=\"{lng}\""
+        )
     };
     let of_area = page("&area=1");
     assert!(of_area.contains("<option value=\"1\" selected"), "{of_area}");

@@ -76,6 +76,10 @@ export const chart = ({ toggle, choose }) => {
     if (id) toggle(`${id}`);
   });
   view.addEventListener("rest", () => land.rest());
+  // The map does not move under the officer's hand.
+  let fitting = 0;
+  const stay = () => fitting++;
+  for (const touch of ["pointerdown", "wheel", "keydown"]) element.addEventListener(touch, stay, { capture: true, passive: true });
 
   // A transparent element covers the map while the officer draws a box.
   const plane = find("plane");
@@ -128,12 +132,16 @@ export const chart = ({ toggle, choose }) => {
 
   land.begin(true);
   let wasShown = false;
-  let fitting = 0;
   return {
     update,
+    /** Returns a function that says whether the officer has not touched the map since. */
+    hold: () => {
+      const before = fitting;
+      return () => before === fitting;
+    },
     /** Shows where areas are, unless there are too many to draw. */
     fit: async (ids) => {
-      if (element.offsetParent === null || !ids.length || ids.length > MOST_OUTLINED) return;
+      if (element.offsetParent === null || !plane.hidden || !ids.length || ids.length > MOST_OUTLINED) return;
       const number = ++fitting;
       await learn(ids).catch((error) => (asked.clear(), failed(error)));
       const boxes = ids.flatMap((id) => outlines.get(`${id}`)?.box.slice() ?? []);

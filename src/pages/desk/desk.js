@@ -144,7 +144,9 @@ for (const of of Object.values(field)) of.addEventListener("input", () => {
 let following;
 const follow = () => {
   clearTimeout(following);
+  const isUnmoved = map.hold();
   following = setTimeout(() => {
+    if (!isUnmoved()) return;
     const isSearch = field.search.value.trim() || field.larger.value;
     map.fit(isSearch ? list.order : tab === "chosen" ? [...chosen] : []);
   }, PAUSE);

@@ -86,11 +86,11 @@ impl Picture {
             canvas.line(&chosen, PICK, 6.0, 1.0);
         }
         if self.is_doubtful {
-            let (width, height) = (f32::from(WIDTH), f32::from(HEIGHT));
+            let height = f32::from(HEIGHT);
             let mut stripes = PathBuilder::new();
             for start in (0..WIDTH + HEIGHT).step_by(STRIPE.into()) {
                 stripes.move_to(f32::from(start) - height, height);
-                stripes.line_to(f32::from(start).min(width + height), 0.0);
+                stripes.line_to(f32::from(start), 0.0);
             }
             canvas.line(&stripes.finish()?, SOFT, 4.0, 1.0);
         }

@@ -129,6 +129,10 @@ impl FloodList {
         self.counts[usize::from(state.code()) - 1]
     }
 
+    pub(super) fn unconfirmed_count(&self, now: Timestamp) -> usize {
+        self.rows.iter().filter(|row| row.flood.is_unconfirmed(now)).count()
+    }
+
     pub(super) fn total(&self) -> usize {
         self.rows.len()
     }

@@ -9,6 +9,7 @@ use minijinja::value::Serde;
 use serde_json::{Map, Value, json};
 
 use super::flood_list::{DisplayTime, FloodList, FloodedArea, MAX_ROWS};
+use super::picture;
 use super::selected_area::{SelectedArea, TextContext, reports_json};
 use crate::changes::{Cursor, State};
 use crate::config::Config;
@@ -246,7 +247,7 @@ impl Page<'_> {
             language => language.code(),
             title => title,
             shared_title => shared_title,
-            picture => self.picture_address(config),
+            picture => self.picture_address(&situation, config),
             t => Serde(t),
             depths => Serde(depths),
             settings => settings.to_string(),
@@ -294,32 +295,42 @@ impl Page<'_> {
             (None, Some(flooded)) => format!("{name}, {} {flooded}", situation.flooded),
             (None, None) => name.to_owned(),
         };
-        let shared = match self.shown_change(situation) {
+        let shared = match self.title_time(situation) {
             Some(at) => format!("{title}, {}", texts.moment(at, zone)),
             None => title.clone(),
         };
         (title, shared)
     }
 
-    /// Returns when the state of the selected area, or any on the page, was last changed, if the page shows it.
-    fn shown_change(&self, situation: &Situation) -> Option<Timestamp> {
-        match self.area {
-            _ if situation.floods == FloodData::Unread => None,
-            Some(id) => self.data.changed(self.data.area(id)?),
-            None => situation.newest,
+    /// Returns the time of what the title says: of a flood, its last change; of anything else, now, or when the data was last read.
+    fn title_time(&self, situation: &Situation) -> Option<Timestamp> {
+        let flood = match self.area {
+            Some(id) => {
+                self.data.area(id).and_then(|area| self.data.flooded(area)).map(|row| row.last_updated)
+            }
+            None => situation.newest.filter(|_| situation.page().contains(&Sentence::Flooded)),
+        };
+        match situation.floods {
+            FloodData::Unread => None,
+            FloodData::Until(since) => Some(since),
+            FloodData::Now => flood.or(Some(situation.now)),
         }
     }
 
-    /// Returns the address of the page's picture, which has the time of the newest change; `None` if nothing can be drawn.
-    fn picture_address(&self, config: &Config) -> Option<String> {
-        if self.is_unknown() || self.data.areas.is_empty() || self.data.floods == FloodData::Unread {
+    /// Returns the address of the page's picture; `None` if nothing can be drawn.
+    fn picture_address(&self, situation: &Situation, config: &Config) -> Option<String> {
+        if self.is_unknown() || self.data.areas.is_empty() {
             return None;
         }
+        let list = self.data.list.as_ref()?;
         let place =
             self.area.map(|id| ("area", id)).or(self.selector.city.as_deref().map(|city| ("city", city)));
         let time = self.data.last_changed.map(|at| at.to_string());
+        let revision =
+            picture::revision(self.data.cursor?, situation.watch, list.unconfirmed_count(situation.now));
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(place).extend_pairs(time.map(|time| ("time", time)));
+        query.append_pair("revision", &revision);
         Some(format!("{}/map/picture.png?{}", config.base_url.origin(), query.finish()))
     }
 

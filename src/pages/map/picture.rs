@@ -1,15 +1,16 @@
 //! The picture of a link to the map, for services in which people share it.
 
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use geo::Intersects;
 use lru::LruCache;
-use rocket::tokio::sync::Mutex;
+use rocket::tokio::sync::Semaphore;
 use rocket::tokio::time::timeout;
 use rocket::{State, get};
 
 use super::flood_list::flooded_areas;
-use crate::changes;
+use crate::changes::{self, Cursor};
 use crate::config::Config;
 use crate::data::statements::{FloodData, Watch};
 use crate::guards::{AreaFilter, Caller};
@@ -34,15 +35,25 @@ const MAX_AROUND: usize = 500;
 
 /// The pictures that were drawn last. At most one is drawn at a time.
 #[derive(Debug)]
-pub(crate) struct Pictures(Mutex<LruCache<PictureKey, (PictureState, Png)>>);
+pub(crate) struct Pictures {
+    kept: Arc<Mutex<LruCache<PictureKey, (PictureState, Png)>>>,
+    drawing: Arc<Semaphore>,
+}
 
 type PictureKey = (Option<AreaId>, AreaSelector);
 type Png = Arc<Vec<u8>>;
 
 impl Default for Pictures {
     fn default() -> Self {
-        Self(Mutex::new(LruCache::new(KEPT)))
+        let kept = Arc::new(Mutex::new(LruCache::new(KEPT)));
+        Self { kept, drawing: Arc::new(Semaphore::new(1)) }
     }
+}
+
+/// Returns the revision of the picture of a page: it changes with all that the picture shows.
+pub(super) fn revision(cursor: Cursor, watch: Watch, unconfirmed: usize) -> String {
+    let is_silent = matches!(watch, Watch::Silent { .. });
+    format!("{cursor}.{}.{unconfirmed}", u8::from(is_silent))
 }
 
 /// All that a picture depends on.
@@ -52,22 +63,24 @@ struct PictureState {
     places: Arc<Places>,
     selector: AreaSelector,
     chosen: Option<usize>,
-    floods: Vec<PictureStateFlood>,
+    floods: Vec<PictureFlood>,
     is_doubtful: bool,
     is_exercise: bool,
 }
 
 /// Position and state of a flooded area, and whether the flood is unconfirmed.
-type PictureStateFlood = (usize, FloodState, bool);
+type PictureFlood = (usize, FloodState, bool);
 
 /// Responds with the present picture of an area with its surroundings, of a city, or of all areas. Caches may store it only if `time`
-/// is that of the newest change: then the address of the next picture is another one.
-#[get("/map/picture.png?<area>&<time>", rank = 1)]
+/// and `revision` are the present ones: then the address of the next picture is another one.
+#[get("/map/picture.png?<area>&<time>&<revision>", rank = 1)]
+#[expect(clippy::too_many_arguments, reason = "each is a guard")]
 pub(in crate::pages) async fn draw(
     _caller: Caller,
     select: AreaFilter<resources::Floods>,
     area: Option<&str>,
     time: Option<&str>,
+    revision: Option<&str>,
     cache: ResponseCache,
     pictures: &State<Pictures>,
     store: &State<Arc<dyn Store>>,
@@ -81,56 +94,76 @@ pub(in crate::pages) async fn draw(
     let found = |id: &str| id.parse().ok().and_then(|id| areas.position(id));
     let unknown = || Problem::not_found("this area");
     let chosen = area.map(|id| found(id).ok_or_else(unknown)).transpose()?;
+    let selector = if chosen.is_some() { AreaSelector::default() } else { select.areas };
+    let (watched, _) = watch(&cache.sources.reports());
+    let drawn = drawn_floods(&state, &selector, cache.now());
+    let unconfirmed = drawn.iter().filter(|(_, _, is_unconfirmed)| *is_unconfirmed).count();
+    let is_newest = floods == FloodData::Now
+        && time == state.last_changed()
+        && revision == Some(&*self::revision(state.cursor(), watched, unconfirmed));
     let render = async {
-        let places = store.places().await?.value;
         let shown = PictureState {
             areas: Arc::clone(areas),
-            places,
-            selector: if chosen.is_some() { AreaSelector::default() } else { select.areas },
+            places: store.places().await?.value,
+            selector,
             chosen,
-            floods: drawn_floods(&state, cache.now()),
-            is_doubtful: floods != FloodData::Now
-                || matches!(watch(&cache.sources.reports()).0, Watch::Silent { .. }),
+            floods: drawn,
+            is_doubtful: floods != FloodData::Now || matches!(watched, Watch::Silent { .. }),
             is_exercise: config.issuer().status != Status::Actual,
         };
         pictures.png(shown).await
     };
     let png = timeout(config.limits.timeout, render).await.map_err(Problem::slow_store)??;
     let picture = ApiResponse::public("image/png", png.to_vec());
-    let is_newest = floods == FloodData::Now && time == state.last_changed();
     Ok(if is_newest { picture } else { picture.not_stored() })
 }
 
-fn drawn_floods(state: &changes::State, now: Timestamp) -> Vec<PictureStateFlood> {
-    let floods = flooded_areas(state);
-    floods.map(|row| (row.position, row.flood.state, row.flood.is_unconfirmed(now))).collect()
+/// Returns the selected floods, the least deep first.
+fn drawn_floods(state: &changes::State, selector: &AreaSelector, now: Timestamp) -> Vec<PictureFlood> {
+    let selected = flooded_areas(state).filter(|row| selector.matches(&state.areas()[row.position]));
+    let mut floods: Vec<_> =
+        selected.map(|row| (row.position, row.flood.state, row.flood.is_unconfirmed(now))).collect();
+    floods.sort_by_key(|(_, state, _)| *state);
+    floods
 }
 
 impl Pictures {
-    /// Returns the picture of a state as PNG. Fails with 404 if the state has no geometry.
+    /// Returns a picture as PNG. Fails with 404 if there is no geometry.
     async fn png(&self, shown: PictureState) -> Result<Png, Problem> {
-        let id = shown.chosen.map(|position| shown.areas[position].id);
-        let key = (id, shown.selector.clone());
-        let mut kept = self.0.lock().await;
-        if let Some((of, png)) = kept.get(&key)
-            && of.is_same(&shown)
-        {
-            return Ok(Arc::clone(png));
+        if let Some(png) = self.kept(&shown) {
+            return Ok(png);
         }
-        let (shown, png) = off_thread(move |_| {
-            let png = shown.picture().map(|picture| picture.png());
-            (shown, png)
-        })
-        .await
-        .map_err(Problem::internal)?;
-        let png = png.ok_or_else(|| Problem::not_found("a picture of areas without geometry"))?;
-        let png = Arc::new(png.map_err(Problem::internal)?);
-        kept.put(key, (shown, Arc::clone(&png)));
-        Ok(png)
+        let permit = Arc::clone(&self.drawing).acquire_owned().await.map_err(Problem::internal)?;
+        // Another request may have drawn it.
+        if let Some(png) = self.kept(&shown) {
+            return Ok(png);
+        }
+        let kept = Arc::clone(&self.kept);
+        // A picture is kept even if nobody waits for it any more.
+        let drawing = off_thread(move |_| {
+            let _permit = permit;
+            let drawn = shown.picture().map(|picture| picture.png());
+            let png = drawn.ok_or_else(|| Problem::not_found("a picture of areas without geometry"))?;
+            let png = Arc::new(png.map_err(Problem::internal)?);
+            let value = (shown, Arc::clone(&png));
+            kept.lock().unwrap_or_else(PoisonError::into_inner).put(value.0.key(), value);
+            Ok(png)
+        });
+        drawing.await.map_err(Problem::internal)?
+    }
+
+    fn kept(&self, shown: &PictureState) -> Option<Png> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let (of, png) = kept.get(&shown.key())?;
+        of.is_same(shown).then(|| Arc::clone(png))
     }
 }
 
 impl PictureState {
+    fn key(&self) -> PictureKey {
+        (self.chosen.map(|position| self.areas[position].id), self.selector.clone())
+    }
+
     fn is_same(&self, other: &Self) -> bool {
         let marks = |of: &Self| (of.is_doubtful, of.is_exercise);
         Arc::ptr_eq(&self.areas, &other.areas)
@@ -162,8 +195,12 @@ impl PictureState {
             };
             cities.outlines().iter().map(surface).collect()
         };
+        let seen = plane.bbox();
         let floods = self.floods.iter().filter_map(|&(position, state, is_unconfirmed)| {
             let (area, bounds) = (&self.areas[position], self.areas.bounds(position)?);
+            if !bounds.intersects(&seen) {
+                return None;
+            }
             let rings = plane.visible_rings(&area.outline, bounds);
             Some(DrawnFlood { state, is_unconfirmed, rings })
         });

@@ -40,11 +40,12 @@ export function keepDraft(draft) {
   }
 }
 
-/** Returns the draft of this form, with its photo; `null` if there is none, or the address has another place: then it is another report. */
+/** Returns the draft of this form, with its photo; `null` if there is none, or it has another place than the address: then it is another report. */
 export function keptDraft() {
   try {
     const { at, given: before, photo, ...more } = JSON.parse(sessionStorage.getItem(DRAFT));
-    if (Date.now() - at > DRAFT_FOR || (given !== "," && given !== before)) return null;
+    const isPlaced = more.fields.some(([name]) => name === "lat");
+    if (Date.now() - at > DRAFT_FOR || (isPlaced && given !== "," && given !== before)) return null;
     return { ...more, photo: photo && photoOf(photo) };
   } catch {
     return null;

@@ -290,8 +290,8 @@ async function restore() {
   if (!draft) return 0;
   const { step, target: before } = draft;
   if (before) {
-    // Of a report that was sent before, only the stored one is edited: otherwise it has arrived or was discarded.
-    if (!(await reports().catch(() => [])).some(({ key }) => key === before.key)) return 0;
+    // A stored report that is gone has arrived or was discarded.
+    if (before.isKept && !(await reports().catch(() => [])).some(({ key }) => key === before.key)) return 0;
     target = before;
   }
   fillIn(draft);
@@ -332,6 +332,7 @@ const own = new Set();
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   // Enter in a field presses the first button of the form, which nobody sees.
+  if (id("send").disabled) return;
   if (event.submitter?.id === "enter" && current < steps.length - 1) return id("next").click();
   target.pressed ??= Date.now();
   id("send").disabled = true;
@@ -348,6 +349,7 @@ form.addEventListener("submit", async (event) => {
     }
     // Stores the report before sending it, so that it is not lost if the phone is switched off while sending.
     const isKept = await keep(sent).then(() => true, () => false);
+    target.isKept = isKept;
     const { kept: [left], thanks } = await post(sent);
     if (thanks) return leave(thanks);
     id("sending").textContent = isKept ? "" : texts.notKept;

@@ -370,7 +370,9 @@ impl FormRequest<'_> {
         path: &str,
         values: minijinja::Value,
     ) -> Result<RenderedForm, Problem> {
-        let context = PageContext { page: "report", path, keep: &[] };
+        let place = ["area", "lat", "lng"].map(|name| Some((name, self.text(name).ok()??)));
+        let keep: Vec<_> = place.iter().flatten().map(|(name, text)| (*name, text.as_str())).collect();
+        let context = PageContext { page: "report", path, keep: &keep };
         let html = self
             .layout
             .render(template, self.language.translations(), context, values)

@@ -5,7 +5,9 @@ use std::time::Duration;
 use rocket::tokio::join;
 use serde::Serialize;
 
+use crate::archive::Archive;
 use crate::model::{AreaSelector, FloodState, FloodStateRecord, Report, Timestamp};
+use crate::pages::docs::has_files;
 use crate::stores::{FloodQuery, GaugeQuery, ReportQuery, Store, Window};
 
 /// The default period of the map resources, so that this page reads no more than a map does.
@@ -26,6 +28,8 @@ pub(super) struct Freshness {
     /// Whether reports and readings could be read.
     #[serde(skip)]
     pub(super) are_read: [bool; 2],
+    #[serde(skip)]
+    pub(super) has_archive: bool,
     /// When the newest current state was set. The page shows the latest end of a flood instead, if that is newer.
     pub(super) flood_state: Option<Timestamp>,
     /// The time of the latest report in the last hour.
@@ -35,7 +39,7 @@ pub(super) struct Freshness {
 }
 
 impl Freshness {
-    pub(super) async fn read(store: &dyn Store) -> Self {
+    pub(super) async fn read(store: &dyn Store, archive: Option<&Archive>) -> Self {
         let states = FloodQuery::default();
         let reports = ReportQuery {
             selector: AreaSelector::default(),
@@ -44,8 +48,12 @@ impl Freshness {
             window: WINDOW,
         };
         let gauges = GaugeQuery { selector: AreaSelector::default(), window: WINDOW, with_failed: false };
-        let (states, reports, gauges) =
-            join!(store.flood_states(&states), store.reports(&reports), store.gauges(&gauges));
+        let (states, reports, gauges, has_archive) = join!(
+            store.flood_states(&states),
+            store.reports(&reports),
+            store.gauges(&gauges),
+            has_files(archive)
+        );
         let states = states.ok().map(|states| states.value);
         let are_read = [reports.is_ok(), gauges.is_ok()];
         let reports = reports.map(|reports| reports.value.reports).unwrap_or_default();
@@ -53,6 +61,7 @@ impl Freshness {
         Self {
             flooded: states.as_deref().map(count_by_state),
             are_read,
+            has_archive,
             flood_state: states.iter().flat_map(|states| states.iter().map(set_at)).max(),
             states: Arc::new(states.unwrap_or_default()),
             // The store returns the newest reports first.

@@ -25,7 +25,7 @@ use crate::formats::FormatRegistry;
 use crate::guards::{Caller, Language, WantsPage};
 use crate::http::error::Problem;
 use crate::model::{Area, FloodStateRecord, LayerKind, Places};
-use crate::pages::docs::{has_files, ogc_address};
+use crate::pages::docs::ogc_address;
 use crate::pages::drawing::Overview;
 use crate::pages::larger_areas::larger_areas;
 use crate::pages::{ended_floods, uncertainty};
@@ -64,12 +64,12 @@ pub(crate) struct FreshnessCache {
 impl FreshnessCache {
     /// Returns how fresh the data is; all fields are null if reading takes longer than `limit`. Reads again after each change of
     /// reports, so that hidden ones disappear.
-    async fn freshness(&self, store: &dyn Store, limit: Duration) -> Freshness {
+    async fn freshness(&self, store: &dyn Store, archive: Option<&Archive>, limit: Duration) -> Freshness {
         let read = async {
             let revision = store.revision(Resource::Reports).await.ok();
             let mut cached = self.freshness.lock().await;
             let reusable = cached.take().filter(|(_, (cached_revision, _))| *cached_revision == revision);
-            let reread = async { (revision, Freshness::read(store).await) };
+            let reread = async { (revision, Freshness::read(store, archive).await) };
             let (at, (cached_revision, fresh)) = recent(reusable, MAX_AGE, reread).await;
             *cached = Some((at, (cached_revision, fresh.clone())));
             fresh
@@ -127,13 +127,12 @@ pub(super) async fn show(
     let fresh = if cache.follower.stale_since().is_some() {
         Freshness::default()
     } else {
-        front.freshness(&***store, config.limits.timeout).await
+        front.freshness(&***store, archive.inner().as_ref(), config.limits.timeout).await
     };
     let service = service_json(config, formats, &fresh);
     let response = if wants.0 {
         let overview = front.overview(&***store, &fresh).await;
-        let has_archive = has_files(archive.inner().as_ref()).await;
-        let page = page(&language, service, (&fresh, overview, has_archive), config, layout, &cache)?;
+        let page = page(&language, service, (&fresh, overview), config, layout, &cache)?;
         if fresh.reports.is_empty() {
             ApiResponse::public(HTML, page.into_bytes())
         } else {
@@ -149,7 +148,7 @@ pub(super) async fn show(
 fn page(
     language: &Language,
     about: Value,
-    (fresh, overview, has_archive): (&Freshness, Option<Arc<Overview>>, bool),
+    (fresh, overview): (&Freshness, Option<Arc<Overview>>),
     config: &Config,
     layout: &Layout,
     cache: &ResponseCache,
@@ -198,7 +197,7 @@ fn page(
         watch => uncertainty(&sentences, silent, texts, moment).map(|(key, text)| Serde(json!({ "key": key, "text": text }))),
         newest => Serde(newest_rows),
         ogc => ogc_address(config),
-        archive => has_archive,
+        archive => fresh.has_archive,
         overview => overview.map(|overview| Serde(json!(*overview))),
         is_silent => matches!(watched, Watch::Silent { .. }),
         reports => Serde(reports(texts, fresh, config, state.as_deref())),

@@ -127,7 +127,9 @@ pub(super) fn draw(sets: &[&ZoomLevels], within: Option<BoundingBox>, zoom: u8) 
                 points.extend(point(part, name, &grid));
                 continue;
             }
-            if cost > MAX_POSITIONS {
+            // Without its land, a part of the map would be drawn as sea.
+            let budget = if part.kind == BasemapKind::Land { 2 * MAX_POSITIONS } else { MAX_POSITIONS };
+            if cost > budget {
                 lacks_streets |= part.kind == BasemapKind::Street;
                 continue;
             }
