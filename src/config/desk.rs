@@ -7,7 +7,7 @@ pub(crate) struct Desk {
     pub(crate) enabled: bool,
     /// Lets API keys log in at the desk, in addition to people with OpenID Connect. **Default: `true`**
     pub(crate) keys: bool,
-    /// Name and telephone number of the operator, on the card of the shift. **Default: a line to write on**
+    /// Name and telephone number of the operator, on the card of the shift. **Default: none; the card has a line to write on**
     pub(crate) operator: Option<String>,
 }
 

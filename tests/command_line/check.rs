@@ -106,7 +106,7 @@ fn a_fault_of_the_base_map_is_reported_with_file_and_line_wherever_the_file_is()
     let found = faults(&siaga_in(&folder, &["check", "data"], &[]));
     let [kind, geometry, _] = &found[..] else { panic!("{found:#?}") };
     assert!(kind.starts_with("siaga: data/basemap.geojson, line 2: feature 1"), "{kind}");
-    assert!(kind.contains("kind must be one of [water, river, motorway,"), "{kind}");
+    assert!(kind.contains("kind must be one of [land, water, river, motorway,"), "{kind}");
     assert!(geometry.contains(", line 3: feature 2") && geometry.contains("not a Point"), "{geometry}");
 
     let refused = |more: &str| {
