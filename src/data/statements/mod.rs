@@ -186,6 +186,12 @@ pub(crate) enum Watch {
 }
 
 impl Watch {
+    pub(crate) fn is_silent(self) -> bool {
+        matches!(self, Self::Silent { .. })
+    }
+}
+
+impl Watch {
     /// Returns the name that the script of the live map uses.
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -4,6 +4,7 @@ import { View, toPlace, toWorld } from "../map/module/view.js";
 import { failed, find, load, settings, t } from "../map/words.js";
 import { ground } from "../map/ground.js";
 
+const PAUSE = 300; // So long after a key the map follows the search.
 const MOST_OUTLINED = 300; // So many outlines of chosen areas are drawn.
 
 /** Creates the map. Calls `toggle(id)` for a tapped area, `choose(ids)` for those in a box. */
@@ -130,24 +131,25 @@ export const chart = ({ toggle, choose }) => {
     choose(inside.map(({ properties }) => `${properties.area_id}`));
   });
 
+  /** Shows where areas are, unless there are too many to draw. */
+  const fit = async (ids) => {
+    if (element.offsetParent === null || !plane.hidden || !ids.length || ids.length > MOST_OUTLINED) return;
+    const number = ++fitting;
+    await learn(ids).catch((error) => (asked.clear(), failed(error)));
+    const found = new Shapes({});
+    for (const id of ids) if (outlines.has(`${id}`)) found.set(id, outlines.get(`${id}`));
+    if (number === fitting) view.fit(found.box, { most: 14, margin: 60 });
+  };
+
   land.begin(true);
   let wasShown = false;
   return {
     update,
-    /** Returns a function that says whether the officer has not touched the map since. */
-    hold: () => {
-      const before = fitting;
-      return () => before === fitting;
-    },
-    /** Shows where areas are, unless there are too many to draw. */
-    fit: async (ids) => {
-      if (element.offsetParent === null || !plane.hidden || !ids.length || ids.length > MOST_OUTLINED) return;
+    fit,
+    /** Shows where the areas that `ids()` returns are, once the officer pauses. */
+    follow: (ids) => {
       const number = ++fitting;
-      await learn(ids).catch((error) => (asked.clear(), failed(error)));
-      const boxes = ids.flatMap((id) => outlines.get(`${id}`)?.box.slice() ?? []);
-      if (number !== fitting || !boxes.length) return;
-      const of = (axis) => boxes.filter((_, index) => index % 4 === axis);
-      view.fit([Math.min(...of(0)), Math.min(...of(1)), Math.max(...of(2)), Math.max(...of(3))], { most: 14, margin: 60 });
+      setTimeout(() => number === fitting && fit(ids()), PAUSE);
     },
     /** Updates the size, which is zero while the map is hidden. */
     resize: () => {

@@ -16,7 +16,6 @@ import { send } from "./waiting.js";
 const MOST = 1_000; // An order may have so many areas.
 const MANY_CHOSEN = 10; // More choices are not dropped without a question.
 const AGAIN = 10_000; // So long the page waits before it tries again.
-const PAUSE = 300; // So long after a key the map follows the search.
 const AWAKE = 1_800_000; // So long after the last key or tap the officer counts as awake.
 
 const areas = new Map(); // What is known of all areas, by id.
@@ -141,16 +140,10 @@ for (const of of Object.values(field)) of.addEventListener("input", () => {
   follow();
 });
 /** Shows on the map what the list shows, once the officer pauses. */
-let following;
-const follow = () => {
-  clearTimeout(following);
-  const isUnmoved = map.hold();
-  following = setTimeout(() => {
-    if (!isUnmoved()) return;
-    const isSearch = field.search.value.trim() || field.larger.value;
-    map.fit(isSearch ? list.order : tab === "chosen" ? [...chosen] : []);
-  }, PAUSE);
-};
+const follow = () => map.follow(() => {
+  const isSearch = field.search.value.trim() || field.larger.value;
+  return isSearch ? list.order : tab === "chosen" ? [...chosen] : [];
+});
 others.addEventListener("input", () => sort());
 // Selects the old words when the field gets the focus, because the next phone call is about another place.
 field.search.addEventListener("focus", () => field.search.select());

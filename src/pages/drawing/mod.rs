@@ -9,6 +9,7 @@ use geo::{Coord, LineString, MultiPolygon, Rect};
 
 pub(crate) use self::overview::Overview;
 pub(crate) use self::picture::{DrawnFlood, PICTURE_SIZE, Picture};
+use crate::model::{AreaLevel, AreaOutline, AreaSelector, AreaSet, Places};
 
 /// A part of the globe on a plane of pixels, undistorted in its middle.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +53,23 @@ impl Plane {
         lines.map(|line| self.ring(line)).filter(|ring| ring.len() > 1)
     }
 
-    /// Returns the rings of a surface within `bounds`, or a small square in its middle if it would hardly be seen.
-    pub(crate) fn visible_rings(&self, surface: &MultiPolygon<f64>, bounds: Rect<f64>) -> Vec<Ring> {
+    /// Returns the rings of the covered land of each selected city. Costs O(positions), and merges the areas on the first call.
+    pub(crate) fn city_rings(&self, places: &Places, selector: &AreaSelector) -> Vec<Vec<Ring>> {
+        let cities = places.area_layer(selector, AreaLevel::City);
+        let rings = |city: &AreaOutline| match city {
+            AreaOutline::Union(outline) => Some(self.rings(&outline.surface).collect()),
+            AreaOutline::Area(_) | AreaOutline::City(_) => None,
+        };
+        cities.outlines().iter().filter_map(rings).collect()
+    }
+
+    /// Returns the rings of a local area, or a small square if it would hardly be seen; none if it has no geometry.
+    pub(crate) fn area_rings(&self, areas: &AreaSet, position: usize) -> Vec<Ring> {
+        let bounds = areas.bounds(position);
+        bounds.map(|bounds| self.visible_rings(&areas[position].outline, bounds)).unwrap_or_default()
+    }
+
+    fn visible_rings(&self, surface: &MultiPolygon<f64>, bounds: Rect<f64>) -> Vec<Ring> {
         if bounds.width() * self.scale.x >= LEAST_PIXELS || bounds.height() * self.scale.y >= LEAST_PIXELS {
             return self.rings(surface).collect();
         }
@@ -85,7 +101,7 @@ pub(crate) fn svg_path(rings: impl IntoIterator<Item = Ring>) -> String {
         let Some(first) = ring.first() else { continue };
         let _ = write!(path, "M{} {}l", first.x, first.y);
         for (from, to) in ring.iter().zip(ring.iter().skip(1)) {
-            let (x, y) = (to.x - from.x, to.y - from.y);
+            let (x, y) = (to.x.saturating_sub(from.x), to.y.saturating_sub(from.y));
             let _ = write!(path, "{x} {y} ");
         }
         path.push('Z');

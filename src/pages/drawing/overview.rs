@@ -1,7 +1,7 @@
 use serde::Serialize;
 
 use super::{Plane, svg_path};
-use crate::model::{AreaLevel, AreaOutline, AreaSelector, FloodState, FloodStateRecord, Places};
+use crate::model::{AreaSelector, FloodState, FloodStateRecord, Places};
 
 const SIZE: [f64; 2] = [640.0, 400.0];
 const MARGIN: f64 = 8.0;
@@ -28,12 +28,7 @@ impl Overview {
         let everything = AreaSelector::default();
         let areas = places.areas();
         let plane = Plane::fit(areas.around(&everything)?, SIZE, MARGIN);
-        let cities = places.area_layer(&everything, AreaLevel::City);
-        let surfaces = cities.outlines().iter().filter_map(|city| match city {
-            AreaOutline::Union(outline) => Some(&outline.surface),
-            AreaOutline::Area(_) | AreaOutline::City(_) => None,
-        });
-        let land = svg_path(surfaces.flat_map(|surface| plane.rings(surface)));
+        let land = svg_path(plane.city_rings(places, &everything).into_iter().flatten());
         let mut bytes = 0;
         let floods = FloodState::ALL.into_iter().rev().map(|state| {
             let mut path = String::new();
@@ -42,10 +37,8 @@ impl Overview {
                     break;
                 }
                 let position = areas.position(record.area_id);
-                let drawn = position.and_then(|position| Some((&areas[position], areas.bounds(position)?)));
-                path += &svg_path(
-                    drawn.into_iter().flat_map(|(area, bounds)| plane.visible_rings(&area.outline, bounds)),
-                );
+                path +=
+                    &svg_path(position.into_iter().flat_map(|position| plane.area_rings(areas, position)));
             }
             bytes += path.len();
             FloodPath { state: state.code(), path }

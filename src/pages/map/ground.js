@@ -1,6 +1,6 @@
 // The base layers of the map: covered land, parents of areas, waterways, the base map if the service has one, and all names.
 import { Shapes, decode, middleOf } from "./module/layers.js";
-import { toPlace, toWorld } from "./module/view.js";
+import { cornersOf, toPlace, toWorld } from "./module/view.js";
 import { nice } from "../names.js";
 import { get, once } from "../request.js";
 import { attempt, base, failed, load, query, settings } from "./words.js";
@@ -74,10 +74,7 @@ export const ground = ({ view, colour, labels }) => {
   };
   /** The areas themselves, of this part of the map only: at high zooms, or if there are few. */
   const locals = async () => {
-    const [left, top, right, bottom] = view.box;
-    const [west, south] = toPlace([left, bottom]);
-    const [east, north] = toPlace([right, top]);
-    const corners = [Math.floor(west * 100), Math.floor(south * 100), Math.ceil(east * 100), Math.ceil(north * 100)].map((of) => of / 100);
+    const corners = cornersOf(view.box);
     if (`${corners}` === part) return;
     part = `${corners}`;
     const all = await load(`/areas?${query({ bbox: corners })}`).then(decode, (error) => {

@@ -6,6 +6,7 @@ mod page;
 mod page_cache;
 pub(super) mod picture;
 mod selected_area;
+mod shared_link;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -9,7 +9,6 @@ use minijinja::value::Serde;
 use serde_json::{Map, Value, json};
 
 use super::flood_list::{DisplayTime, FloodList, FloodedArea, MAX_ROWS};
-use super::picture;
 use super::selected_area::{SelectedArea, TextContext, reports_json};
 use crate::changes::{Cursor, State};
 use crate::config::Config;
@@ -42,13 +41,13 @@ pub(super) struct MapData {
     pub(super) version: Version,
     floods: FloodData,
     /// `None` if the floods were never read.
-    list: Option<FloodList>,
+    pub(super) list: Option<FloodList>,
     /// The cursor from which the page follows changes; `None` if the states are stale.
-    cursor: Option<Cursor>,
-    areas: Arc<AreaSet>,
+    pub(super) cursor: Option<Cursor>,
+    pub(super) areas: Arc<AreaSet>,
     ended: BTreeMap<AreaId, Timestamp>,
     /// When a state was last set, cleared or confirmed.
-    last_changed: Option<Timestamp>,
+    pub(super) last_changed: Option<Timestamp>,
     basemap_version: Option<String>,
 }
 
@@ -95,7 +94,7 @@ impl MapData {
         self.floods == FloodData::Now
     }
 
-    fn flooded(&self, area: &Area) -> Option<&FloodedArea> {
+    pub(super) fn flooded(&self, area: &Area) -> Option<&FloodedArea> {
         self.list.as_ref()?.find(self.areas.position(area.id)?)
     }
 
@@ -280,60 +279,6 @@ impl Page<'_> {
         layout.render(PAGE, texts, context, values).map_err(Problem::internal)
     }
 
-    /// Returns the title of the page, and the title of links to it, which has the time of the state.
-    fn titles(
-        &self,
-        chosen: Option<&SelectedArea>,
-        situation: &Situation,
-        TextContext { texts, zone }: TextContext<'_>,
-    ) -> (String, String) {
-        let name = text(texts.group("map"), "title");
-        let flooded =
-            situation.page().contains(&Sentence::Flooded).then(|| Sentence::Flooded.text(texts, None));
-        let title = match (chosen, flooded) {
-            (Some(chosen), _) => chosen.title(),
-            (None, Some(flooded)) => format!("{name}, {} {flooded}", situation.flooded),
-            (None, None) => name.to_owned(),
-        };
-        let shared = match self.title_time(situation) {
-            Some(at) => format!("{title}, {}", texts.moment(at, zone)),
-            None => title.clone(),
-        };
-        (title, shared)
-    }
-
-    /// Returns the time of what the title says: of a flood, its last change; of anything else, now, or when the data was last read.
-    fn title_time(&self, situation: &Situation) -> Option<Timestamp> {
-        let flood = match self.area {
-            Some(id) => {
-                self.data.area(id).and_then(|area| self.data.flooded(area)).map(|row| row.last_updated)
-            }
-            None => situation.newest.filter(|_| situation.page().contains(&Sentence::Flooded)),
-        };
-        match situation.floods {
-            FloodData::Unread => None,
-            FloodData::Until(since) => Some(since),
-            FloodData::Now => flood.or(Some(situation.now)),
-        }
-    }
-
-    /// Returns the address of the page's picture; `None` if nothing can be drawn.
-    fn picture_address(&self, situation: &Situation, config: &Config) -> Option<String> {
-        if self.is_unknown() || self.data.areas.is_empty() {
-            return None;
-        }
-        let list = self.data.list.as_ref()?;
-        let place =
-            self.area.map(|id| ("area", id)).or(self.selector.city.as_deref().map(|city| ("city", city)));
-        let time = self.data.last_changed.map(|at| at.to_string());
-        let revision =
-            picture::revision(self.data.cursor?, situation.watch, list.unconfirmed_count(situation.now));
-        let mut query = url::form_urlencoded::Serializer::new(String::new());
-        query.extend_pairs(place).extend_pairs(time.map(|time| ("time", time)));
-        query.append_pair("revision", &revision);
-        Some(format!("{}/map/picture.png?{}", config.base_url.origin(), query.finish()))
-    }
-
     fn query(&self, name: &str, value: &str) -> String {
         let city = self.selector.city.as_ref().map(|city| ("city", city));
         let mut query = url::form_urlencoded::Serializer::new(String::new());
@@ -382,7 +327,7 @@ impl Page<'_> {
     }
 }
 
-fn text<'t>(group: &'t Value, name: &str) -> &'t str {
+pub(super) fn text<'t>(group: &'t Value, name: &str) -> &'t str {
     group[name].as_str().unwrap_or_default()
 }
 

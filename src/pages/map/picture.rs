@@ -16,9 +16,7 @@ use crate::data::statements::{FloodData, Watch};
 use crate::guards::{AreaFilter, Caller};
 use crate::http::error::{Problem, Source};
 use crate::model::alerts::Status;
-use crate::model::{
-    Area, AreaId, AreaLevel, AreaOutline, AreaSelector, AreaSet, FloodState, Places, Timestamp,
-};
+use crate::model::{Area, AreaId, AreaSelector, AreaSet, FloodState, Places, Timestamp};
 use crate::pages::drawing::{DrawnFlood, PICTURE_SIZE, Picture, Plane};
 use crate::rendering::{ApiResponse, ResponseCache};
 use crate::runtime::off_thread;
@@ -52,8 +50,7 @@ impl Default for Pictures {
 
 /// Returns the revision of the picture of a page: it changes with all that the picture shows.
 pub(super) fn revision(cursor: Cursor, watch: Watch, unconfirmed: usize) -> String {
-    let is_silent = matches!(watch, Watch::Silent { .. });
-    format!("{cursor}.{}.{unconfirmed}", u8::from(is_silent))
+    format!("{cursor}.{}.{unconfirmed}", u8::from(watch.is_silent()))
 }
 
 /// All that a picture depends on.
@@ -108,7 +105,7 @@ pub(in crate::pages) async fn draw(
             selector,
             chosen,
             floods: drawn,
-            is_doubtful: floods != FloodData::Now || matches!(watched, Watch::Silent { .. }),
+            is_doubtful: floods != FloodData::Now || watched.is_silent(),
             is_exercise: config.issuer().status != Status::Actual,
         };
         pictures.png(shown).await
@@ -188,21 +185,14 @@ impl PictureState {
                 .map(|position| rings(&self.areas[position]))
                 .collect()
         } else {
-            let cities = self.places.area_layer(&self.selector, AreaLevel::City);
-            let surface = |city: &AreaOutline| match city {
-                AreaOutline::Union(outline) => plane.rings(&outline.surface).collect(),
-                AreaOutline::Area(_) | AreaOutline::City(_) => Vec::new(),
-            };
-            cities.outlines().iter().map(surface).collect()
+            plane.city_rings(&self.places, &self.selector)
         };
         let seen = plane.bbox();
-        let floods = self.floods.iter().filter_map(|&(position, state, is_unconfirmed)| {
-            let (area, bounds) = (&self.areas[position], self.areas.bounds(position)?);
-            if !bounds.intersects(&seen) {
-                return None;
-            }
-            let rings = plane.visible_rings(&area.outline, bounds);
-            Some(DrawnFlood { state, is_unconfirmed, rings })
+        let is_seen = |position| self.areas.bounds(position).is_some_and(|bounds| bounds.intersects(&seen));
+        let floods = self.floods.iter().filter(|(position, ..)| is_seen(*position));
+        let floods = floods.map(|&(position, state, is_unconfirmed)| {
+            let rings = plane.area_rings(&self.areas, position);
+            DrawnFlood { state, is_unconfirmed, rings }
         });
         Some(Picture {
             land,

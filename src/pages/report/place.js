@@ -83,7 +83,7 @@ export async function openMap() {
   } catch {
     return;
   }
-  const { View, Shapes, Names, decode, middleOf, toPlace, toWorld } = module;
+  const { View, Shapes, Names, cornersOf, decode, middleOf, toWorld } = module;
   const style = document.createElement("link");
   style.rel = "stylesheet";
   style.href = "/map/view.css";
@@ -110,9 +110,7 @@ export async function openMap() {
   let part;
   /** Loads the areas of this part of the map. */
   const locals = async () => {
-    const [left, top, right, bottom] = view.box;
-    const [[west, south], [east, north]] = [toPlace([left, bottom]), toPlace([right, top])];
-    const corners = [Math.floor(west * 100), Math.floor(south * 100), Math.ceil(east * 100), Math.ceil(north * 100)].map((of) => of / 100);
+    const corners = cornersOf(view.box);
     if (view.zoom < NEAR || `${corners}` === part) return;
     part = `${corners}`;
     const { body } = await get(`${settings.base}/areas?bbox=${corners}&geoformat=topojson`, { cache: "no-cache" });

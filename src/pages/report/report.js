@@ -232,9 +232,13 @@ function clear() {
   usePhoto(null);
 }
 
+function drawDepths() {
+  for (const depth of form.querySelectorAll(".depth [name]")) depth.dispatchEvent(new Event("input"));
+}
+
 /** Fills in the form. */
 function showFilled(faults = {}) {
-  for (const depth of form.querySelectorAll(".depth [name]")) depth.dispatchEvent(new Event("input"));
+  drawDepths();
   count();
   showDetails();
   history.replaceState({ ...history.state, step: 0 }, "");
@@ -295,7 +299,7 @@ async function restore() {
     target = before;
   }
   fillIn(draft);
-  for (const depth of form.querySelectorAll(".depth [name]")) depth.dispatchEvent(new Event("input"));
+  drawDepths();
   return step;
 }
 

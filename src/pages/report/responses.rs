@@ -11,15 +11,15 @@ use rocket::response::{Responder, Response, Result as ResponseResult};
 use serde_json::{Value, json};
 
 use super::form_data::FormData;
-use super::form_report::{MAX_TEXT, coordinates};
+use super::form_report::MAX_TEXT;
 use super::form_request::FormRequest;
 use super::hazards::{fault_text, hazards, step_faults};
-use super::places::{self, choices};
+use super::places::choices;
 use crate::data::statements::after_report;
 use crate::guards::PHOTO_TOKEN;
 use crate::http::content::CacheControl;
 use crate::http::error::Problem;
-use crate::model::{AreaSet, Card, CardId, Report};
+use crate::model::{Card, CardId, Report};
 use crate::pages::layout::{PageContext, PageTemplate};
 use crate::rendering::{ApiResponse, HTML};
 use crate::stores::StoreError;
@@ -154,37 +154,6 @@ impl FormRequest<'_> {
             settings => settings.to_string(),
         };
         self.page(status, FORM, &path(card), values)
-    }
-
-    /// Fills in the place of the address, unless the form has one: coordinates, or an area. Ignores a place that does not exist, so that
-    /// people can still report.
-    fn fill_in_place(&self, form: &mut FormData, areas: &AreaSet) -> Result<(), Problem> {
-        if ["lat", "area", "city"].iter().any(|name| form.raw(name).is_some()) {
-            return Ok(());
-        }
-        let [area, lat, lng] = ["area", "lat", "lng"].map(|name| self.text(name));
-        let area = area?.and_then(|id| areas.find(id.parse().ok()?));
-        let place = match (area, lat?.zip(lng?)) {
-            (Some(area), _) => places::find(areas, &area.id.to_string()),
-            (None, Some((lat, lng))) => coordinates(&lng, &lat),
-            (None, None) => None,
-        };
-        if let Some(place) = place {
-            form.set("lat", &place.coord().y.to_string());
-            form.set("lng", &place.coord().x.to_string());
-        }
-        if let Some(area) = area {
-            form.set("area", &area.id.to_string());
-            form.set("city", &area.city_name);
-            form.set("parent", &area.parent_name);
-            return Ok(());
-        }
-        for name in ["city", "parent"] {
-            if let Some(text) = self.text(name)? {
-                form.set(name, &text);
-            }
-        }
-        Ok(())
     }
 
     /// Responds with the thank-you page: where the report is, and what to do now. `fault` is the key of an error text.

@@ -32,7 +32,7 @@ use crate::pages::{ended_floods, uncertainty};
 use crate::rendering::{ApiResponse, HTML, JSON, ResponseCache, envelope};
 use crate::schema::resources::describe;
 
-use crate::data::statements::{FloodData, Sentence, Situation, Watch, newest};
+use crate::data::statements::{FloodData, Sentence, Situation, newest};
 use crate::pages::layout::{Layout, PageContext, PageTemplate};
 use crate::runtime::off_thread;
 use crate::runtime::throttle::recent;
@@ -198,8 +198,8 @@ fn page(
         newest => Serde(newest_rows),
         ogc => ogc_address(config),
         archive => fresh.has_archive,
-        overview => overview.map(|overview| Serde(json!(*overview))),
-        is_silent => matches!(watched, Watch::Silent { .. }),
+        overview => overview.as_deref().map(Serde),
+        is_silent => watched.is_silent(),
         reports => Serde(reports(texts, fresh, config, state.as_deref())),
     };
     let context = PageContext { page: "front", path: "/", keep: &[] };

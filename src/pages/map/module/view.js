@@ -19,6 +19,12 @@ export const toWorld = ([lng, lat]) => {
 /** Returns the place of a point of the world. @type {(point: number[]) => number[]} */
 export const toPlace = ([x, y]) => [(x - 0.5) * 360, (Math.atan(Math.sinh((0.5 - y) * 2 * Math.PI)) * 180) / Math.PI];
 
+/** Returns the west, south, east and north of a box in degrees, rounded outwards to hundredths. */
+export const cornersOf = ([left, top, right, bottom]) => {
+  const [[west, south], [east, north]] = [toPlace([left, bottom]), toPlace([right, top])];
+  return [Math.floor(west * 100), Math.floor(south * 100), Math.ceil(east * 100), Math.ceil(north * 100)].map((of) => of / 100);
+};
+
 // The duration of an animated movement, in milliseconds.
 const EASE = 350;
 // The distance that a finger may move during a tap, in pixels.
