@@ -57,6 +57,7 @@ pub mod openapi;
 mod pages;
 mod photos;
 pub mod program;
+mod push;
 pub mod rendering;
 mod routes;
 mod runtime;

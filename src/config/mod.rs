@@ -21,6 +21,7 @@ mod licence;
 mod limits;
 mod map;
 mod positive_count;
+mod push;
 mod quota;
 mod report;
 mod reports;
@@ -63,6 +64,7 @@ pub(crate) use self::licence::Licence;
 pub use self::limits::{Features, InvalidFeatures, Limits};
 pub(crate) use self::map::{Map, Tiles};
 pub(crate) use self::positive_count::PositiveCount;
+pub(crate) use self::push::Push;
 pub use self::quota::Quota;
 pub(crate) use self::quota::Rate;
 pub(crate) use self::report::ReportPage;
@@ -117,6 +119,7 @@ pub struct Config {
     pub(crate) webhooks: Webhooks,
     pub(crate) auth: auth::Settings,
     pub(crate) images: Images,
+    pub(crate) push: Push,
     pub(crate) file: file::Settings,
     pub(crate) postgres: postgres::Settings,
     pub(crate) cache: Cache,
@@ -161,6 +164,7 @@ impl Default for Config {
             webhooks: Webhooks::default(),
             auth: auth::Settings::default(),
             images: Images::default(),
+            push: Push::default(),
             file: file::Settings::default(),
             postgres: postgres::Settings::default(),
             cache: Cache::default(),
@@ -361,6 +365,7 @@ impl Config {
         }
         config.webhooks.check()?;
         config.images.check()?;
+        config.push.check()?;
         config.cache.check()?;
         config.limits.check()?;
         config.reports.check()?;

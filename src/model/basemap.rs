@@ -56,6 +56,10 @@ impl BasemapKind {
         }
     }
 
+    pub(crate) fn is_road(self) -> bool {
+        matches!(self, Self::Motorway | Self::Primary | Self::Secondary | Self::Street)
+    }
+
     pub(crate) fn shape_type(self) -> BasemapShapeType {
         match self {
             Self::Land | Self::Water | Self::Park => BasemapShapeType::Areas,

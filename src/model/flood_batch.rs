@@ -162,6 +162,8 @@ pub struct LoggedChange {
     pub batch: Option<BatchNumber>,
     /// The note of the batch.
     pub note: Option<String>,
+    /// The batch that this batch undoes, if any.
+    pub undoes: Option<BatchNumber>,
 }
 
 /// The outcome of a batch request.

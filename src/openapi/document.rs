@@ -61,6 +61,10 @@ pub(crate) fn document(interface: &Interface<'_>, routes: &[Described]) -> Value
                     "type": "http", "scheme": "bearer", "bearerFormat": "JWT",
                     "description": "A JSON Web Token with the scopes in its claim `scope`.",
                 },
+                "subscription": {
+                    "type": "http", "scheme": "bearer",
+                    "description": "The `secret` of a subscription to push messages.",
+                },
             },
         },
     })

@@ -114,6 +114,11 @@ impl Operation {
         self.error(403, "The credential is missing, not valid, or does not allow this.");
     }
 
+    /// Requires the secret of a push subscription.
+    pub(crate) fn subscription_secret(&mut self) {
+        self.security = vec![json!({ "subscription": [] })];
+    }
+
     pub(crate) fn any_credential(&mut self) {
         self.credential(&[]);
         self.security.retain(|alternative| *alternative != json!({}));

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 /// The tags in the order of the document: name, first path segments separated by spaces, description.
-const GROUPS: [(&str, &str, &str); 14] = [
+const GROUPS: [(&str, &str, &str); 15] = [
     (
         "floods",
         "floods",
@@ -27,6 +27,7 @@ const GROUPS: [(&str, &str, &str); 14] = [
         "cities regions needs",
         "Addresses that clients of PetaBencana ask for. New clients use `admin` and `areas`.",
     ),
+    ("push", "push", "Subscriptions of phones to messages about areas (Web Push)."),
     ("feeds", "feeds", "Reports that partners send."),
 ];
 

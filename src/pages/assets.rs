@@ -20,12 +20,17 @@ const GROUND: &str = include_str!("map/ground.js");
 const LIVE: &str = include_str!("../../examples/clients/live.js");
 const PHOTO: &str = include_str!("report/photo.js");
 
+const SUBSCRIPTION: &str = include_str!("map/subscription.js");
+
+/// The service worker, which is not a module: some browsers do not run a module as a worker.
+const WORKER: &str = "/map/sw.js";
+
 /// The scripts that a page loads later. Their relative imports are modules of the page's own script, at the second address.
 const LATER: [(&str, &str); 1] = [("/map/points.js", "/map/map.js")];
 
 /// The address of each file, and the modules that are joined in it: one script per page needs one request, and compresses better.
 /// A module must come after the modules that it imports by a relative path. Top-level names must differ (tested).
-const FILES: [(&str, &[&str]); 12] = [
+const FILES: [(&str, &[&str]); 14] = [
     (
         "/map/map.js",
         &[
@@ -47,10 +52,12 @@ const FILES: [(&str, &[&str]); 12] = [
     ),
     ("/map/module.js", &[VIEW, LAYERS]),
     ("/map/points.js", &[include_str!("map/points.js")]),
-    ("/map/name_search.js", &[NAMES, NAME_SEARCH]),
+    ("/map/trend.js", &[include_str!("map/trend.js")]),
+    ("/map/push.js", &[REQUEST, SUBSCRIPTION, include_str!("map/push.js")]),
+    ("/map/name_search.js", &[NAMES, REQUEST, NAME_SEARCH]),
     ("/map/tiles.js", &[include_str!("map/module/tiles.js")]),
     ("/map/view.css", &[include_str!("map/module/view.css")]),
-    ("/map/sw.js", &[include_str!("map/sw.js")]),
+    (WORKER, &[SUBSCRIPTION, include_str!("map/sw.js")]),
     (
         "/reporting/report.js",
         &[
@@ -123,8 +130,9 @@ fn joined(address: &str, parts: &[&str]) -> String {
         let names = lines.filter_map(|line| line.split_once(" from ")).map(|(names, _)| names);
         names.map(|names| format!("{names} from \"{page}\";\n")).collect::<String>()
     });
-    let code = parts.iter().map(|part| minify(part));
-    imports.into_iter().chain(code).collect()
+    let code: String = parts.iter().map(|part| minify(part)).collect();
+    let code = if address == WORKER { code.replace("\nexport ", "\n") } else { code };
+    imports.into_iter().chain([code]).collect()
 }
 
 /// Returns whether a line imports a module that is joined in the same file, or is in the page's own script.

@@ -15,6 +15,8 @@ pub(crate) struct LargerArea<'a> {
     /// The number of areas, flooded or not.
     pub(crate) areas: usize,
     pub(crate) deepest: FloodState,
+    /// The number of flooded areas whose depth is not known.
+    unknown: usize,
     /// An area in it, for links.
     first: AreaId,
 }
@@ -39,9 +41,10 @@ pub(crate) fn larger_areas(
     for (id, state) in flooded {
         let Some(area) = areas.find(id) else { continue };
         let (city, parent) = key(area);
-        let new = LargerArea { city, parent, flooded: 0, areas: 0, deepest: state, first: id };
+        let new = LargerArea { city, parent, flooded: 0, areas: 0, deepest: state, unknown: 0, first: id };
         let larger = found.entry((city, parent)).or_insert(new);
         larger.flooded += 1;
+        larger.unknown += usize::from(state == FloodState::Unknown);
         (larger.deepest, larger.first) = (larger.deepest.max(state), larger.first.min(id));
     }
     for area in areas {
@@ -62,6 +65,12 @@ impl LargerArea<'_> {
             .replace("{count}", &self.flooded.to_string())
             .replace("{all}", &self.areas.to_string())
             .replace("{depth}", texts.text("depths", &state.to_string()));
+        let text = if self.deepest > FloodState::Unknown && self.unknown > 0 {
+            let unknown = texts.text("words", "unknown").replace("{count}", &self.unknown.to_string());
+            format!("{text}; {unknown}")
+        } else {
+            text
+        };
         let names = [self.parent, self.city].map(readable);
         let [name, city] = if self.parent.is_empty() { [names[1].clone(), String::new()] } else { names };
         LargerAreaRow { name, city, state, text, area: self.first }

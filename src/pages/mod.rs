@@ -39,6 +39,11 @@ pub(crate) fn routes(with_desk: bool) -> Vec<Route> {
         map::find_file,
         map::picture::draw,
         map::list_names,
+        map::streets::find_streets,
+        map::trend::show_trend,
+        map::push::show_notifications,
+        map::push::find_push_settings,
+        map::push::find_manifest,
         map::list_hazards,
         map::find_worker,
         docs::show,
@@ -67,6 +72,7 @@ pub(crate) fn manage_state(rocket: Rocket<Build>, config: &Config) -> Rocket<Bui
         .manage(map::Pages::default())
         .manage(map::NameIndex::default())
         .manage(map::Pictures::default())
+        .manage(map::Trends::default())
         .manage(report::ReportLimits::new(config))
 }
 

@@ -1,6 +1,7 @@
 // Finds areas, larger areas, cities and places by what people type: "kp melayu 3", "bidaracina rw.8", "cawang jaktim".
 
 import { nice } from "./names.js";
+import { get } from "./request.js";
 
 const MOST_WORDS = 12;
 // The costs of a match. A name that people typed in full comes first.
@@ -241,4 +242,25 @@ export const fromIndex = ({ cities, places }) => {
   }
   for (const [name, ...place] of places) all.push({ name, place, fields: [nameWords(name)] });
   return all;
+};
+
+// A street has at least so many letters or digits.
+const LETTERS = 3;
+// The time after the last letter until the service is asked, in milliseconds.
+const TYPED = 300;
+/**
+ * Returns the streets that a text means, from the service: entries with the `ids` of the areas that they touch, and a place on them (`at`).
+ * Waits a moment first, and returns none if the text is no longer wanted. Throws without a network. `select` has the city of the page.
+ *
+ * @param {string} text
+ * @param {() => boolean} isWanted
+ * @param {Record<string, string>} [select]
+ */
+export const streetsOf = async (text, isWanted, select = {}) => {
+  await new Promise((resolve) => setTimeout(resolve, TYPED));
+  if (!isWanted() || (text.match(/[\p{L}\p{N}]/gu) ?? []).length < LETTERS) return [];
+  const { body } = await get(`/map/streets?${new URLSearchParams({ ...select, q: text.trim() })}`, { cache: "no-store", timeout: 10_000 });
+  const street = (/** @type {{ name: string, city: string, areas: string[], at: [number, number] }} */ { name, city, areas, at }) =>
+    ({ name, more: nice(city), ids: areas, at, isStreet: true });
+  return body.result.map(street);
 };

@@ -16,7 +16,7 @@ use crate::model::{Clock, SourceStatus, SystemClock, Timestamp};
 use crate::stores::{
     AppliedMigration, ImportSummary, MigrationSummary, RemovedRows, Replace, RowCounts, Status,
 };
-use crate::webhooks;
+use crate::{push, webhooks};
 use indicatif::{ProgressBar, ProgressStyle};
 
 pub(super) async fn migrate(builder: &Builder) -> Result<(), Failure> {
@@ -54,7 +54,7 @@ pub(super) async fn import(
     Ok(io::stdout().write_all(summary(&imported?, &folder, begun.elapsed()).as_bytes())?)
 }
 
-/// Makes webhooks skip imported data, because they send only current events.
+/// Makes webhooks and push messages skip imported data, because they send only current events.
 async fn skip_imported(builder: &Builder, imported: &ImportSummary) -> Result<(), Failure> {
     let has_added = |file| imported.files.get(&file).is_some_and(|rows| rows.added > 0);
     let kinds = [
@@ -66,7 +66,13 @@ async fn skip_imported(builder: &Builder, imported: &ImportSummary) -> Result<()
         return Ok(());
     }
     let store = builder.open_shared().await?;
-    let skipped = webhooks::skip_imported(&*store, &added, SystemClock.now()).await;
+    let skipped = async {
+        if added.contains(&EventKind::State) {
+            push::skip_imported(&*store).await?;
+        }
+        webhooks::skip_imported(&*store, &added, SystemClock.now()).await
+    };
+    let skipped = skipped.await;
     store.close().await;
     Ok(skipped?)
 }

@@ -87,14 +87,15 @@ pub(super) async fn list_all_flood_changes(
     };
     let places = store.places().await?.value;
     let log = store.all_flood_changes(&query).await?;
-    let entries =
-        log.iter().map(|LoggedChange { change: FloodChange { area, state, at, by, .. }, batch, note }| {
+    let entries = log.iter().map(
+        |LoggedChange { change: FloodChange { area, state, at, by, .. }, batch, note, undoes }| {
             let mut entry = area_members(places.areas(), *area);
             entry.extend(object_members(json!({
                 "changed_at": at, "state": state, "subject": by.subject, "username": by.username,
-                "batch": batch.map(BatchNumber::get), "note": note,
+                "batch": batch.map(BatchNumber::get), "note": note, "undoes": undoes.map(BatchNumber::get),
             })));
             entry
-        });
+        },
+    );
     ApiResponse::private_result(&entries.collect::<Vec<_>>())
 }

@@ -20,6 +20,7 @@ mod metrics;
 mod needs;
 mod ogc;
 mod openapi;
+mod push;
 mod regions;
 mod reports;
 mod sources;
@@ -29,6 +30,7 @@ use rocket::{Route, routes};
 
 pub(crate) use self::health::Readiness;
 pub(crate) use self::openapi::OpenApiDocument;
+pub(crate) use self::push::SubscribeLimits;
 use crate::openapi::Described;
 
 /// Returns the described routes under the base address.
@@ -53,6 +55,7 @@ pub(crate) fn all() -> Vec<Described> {
         cities::routes(),
         regions::routes(),
         needs::routes(),
+        push::routes(),
         ogc::routes(),
     ];
     modules.into_iter().flatten().collect()

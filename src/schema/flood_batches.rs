@@ -78,6 +78,7 @@ fn batch_entry() -> Value {
     batch_entry["parent_name"] = json!({ "type": ["string", "null"] });
     batch_entry["batch"] = json!({ "type": ["integer", "null"], "description": "The number of the batch; null if the change was ordered alone." });
     batch_entry["note"] = or_null(text("The note of the batch."));
+    batch_entry["undoes"] = json!({ "type": ["integer", "null"], "description": "The number of the batch that this batch undoes, if any." });
     object(batch_entry)
 }
 

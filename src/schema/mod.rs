@@ -6,6 +6,7 @@ mod common;
 mod flood_batches;
 mod floods;
 mod gauges;
+mod push;
 mod reports;
 pub mod resources;
 mod sources;
@@ -98,6 +99,7 @@ pub(crate) fn or_null(mut schema: Value) -> Value {
 
 pub(crate) fn components() -> Map<String, Value> {
     let first = [floods::schemas(), flood_batches::schemas(), changes::schemas(), common::schemas()];
-    let others = [cards::schemas(), reports::schemas(), gauges::schemas(), sources::schemas()];
+    let others =
+        [cards::schemas(), reports::schemas(), gauges::schemas(), sources::schemas(), push::schemas()];
     first.iter().chain(&others).filter_map(Value::as_object).flat_map(Map::clone).collect()
 }

@@ -15,7 +15,7 @@ use super::{BuildError, Builder, Reloader, Siaga};
 use crate::archive::Archive;
 use crate::auth::{Authenticator, NewKey, RandomUnavailable, Scope, Secret, random};
 use crate::changes::{Follower, WithdrawnRevision};
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::formats::EncodeContext;
 use crate::formats::tables::TableSchema;
 use crate::http::admission::{rejection_routes, unreadable_request_catchers, unsupported_method_routes};
@@ -27,16 +27,17 @@ use crate::openapi::{Described, Interface, document};
 use crate::pages::layout::Layout;
 use crate::pages::{self, Desk, problem_page, redirect_to_front};
 use crate::photos::{CardImages, Worker};
+use crate::push::{self, PushService};
 use crate::rendering::basemap::Basemap;
 use crate::rendering::cache::{Cache, RenderTimeouts, UNBOUNDED_SHARE};
 use crate::rendering::{LayerCache, Permits, Renderer, ResponseKey};
-use crate::routes::{self, OpenApiDocument, Readiness};
+use crate::routes::{self, OpenApiDocument, Readiness, SubscribeLimits};
 use crate::runtime::run_in_background;
 use crate::sources::{ActivityRecorder, Sources};
 use crate::stores::{JudgedGauges, MeasuredStore, OpenedStore, RefusalOfLimits, Store};
 use crate::tasks::{DataWatch, ReportRetention, SourceWatch, StoredKeys, prepare_outlines};
 use crate::telemetry::{Metrics, RepeatSuppressor};
-use crate::webhooks::{Dispatcher, http_client};
+use crate::webhooks::{Dispatcher, http_client, pooled_client};
 
 impl Builder {
     /// Opens the store and assembles the server.
@@ -75,13 +76,14 @@ impl Builder {
         let routes = with_request_ids(interface.into_iter().map(|described| described.route).collect());
         let fallback = unsupported_method_routes(routes.iter());
         let at_root = root_routes(&config, &routes);
+        let push = push_service(&config, &store, &self.clock, &metrics)?;
         let is_only = opener.is_exclusive();
         let mut webhooks =
             Dispatcher::new(&config, &store, is_only, &self.clock, &sources, &metrics, http_client)?;
+        webhooks.add_tasks(|lease| push.iter().flat_map(|push| push.tasks(lease)).collect());
         webhooks.init_checkpoints().await;
         let watch = config.metrics.enabled.then(|| {
-            let clock = Arc::clone(&self.clock);
-            Arc::new(DataWatch::new(Arc::clone(&store), webhooks.gauges(), metrics.clone(), clock)) as _
+            Arc::new(DataWatch::new(&store, webhooks.gauges(), &metrics, &self.clock, push.is_some())) as _
         });
         let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
         let default = formats.for_kind(LayerKind::Floods).next().cloned();
@@ -115,6 +117,7 @@ impl Builder {
             .manage(follower)
             .manage(description)
             .manage(config.clone())
+            .manage(push)
             .mount("/", unsupported_method_routes(at_root.iter()))
             .mount("/", at_root)
             .mount("/", rejection_routes())
@@ -266,6 +269,19 @@ fn with_archive(
     archive.iter().fold(rocket, |rocket, archive| rocket.attach(archive.task())).manage(archive.clone())
 }
 
+/// Returns the service of push messages, if enabled.
+fn push_service(
+    config: &Config,
+    store: &Arc<dyn Store>,
+    clock: &Arc<dyn Clock>,
+    metrics: &Metrics,
+) -> Result<Option<PushService>, BuildError> {
+    let client = || pooled_client(config.push.private, push::CONNECTIONS);
+    let client = config.push.enabled.then(client).transpose();
+    let client = client.map_err(|error| ConfigError::new("siaga.push", error))?;
+    Ok(client.map(|client| PushService::new(config, store, clock, metrics, client)))
+}
+
 fn follow_public_keys(authenticator: Authenticator) -> AdHoc {
     AdHoc::on_liftoff("Public keys", |rocket| {
         Box::pin(async move { run_in_background(rocket, async move { authenticator.watch().await }) })
@@ -316,6 +332,7 @@ fn with_results(
         .manage(Layout::new(config))
         .manage(Arc::clone(clock))
         .manage(Readiness::default())
+        .manage(SubscribeLimits::new(config))
         .manage(ProblemPage(problem_page))
         .manage(RepeatSuppressor::default())
         .manage(Desk::new(Arc::clone(clock)));

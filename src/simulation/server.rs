@@ -10,7 +10,7 @@ use super::clock::SteppingClock;
 use super::faulty_store::FaultyStore;
 use super::receivers::{Client, Receivers};
 use crate::changes::Follower;
-use crate::config::{Config, WebhookSettings};
+use crate::config::Config;
 use crate::model::Clock;
 use crate::runtime::in_place;
 use crate::sources::Sources;
@@ -53,7 +53,7 @@ impl Server {
         let clock: Arc<dyn Clock> = Arc::clone(&self.clock) as _;
         let (config, metrics) = (config(), Metrics::default());
         let sources = Sources::new(BTreeMap::new(), Arc::clone(&clock));
-        let transport = |_: &WebhookSettings| -> Result<Arc<dyn Transport>, _> {
+        let transport = |_: bool| -> Result<Arc<dyn Transport>, _> {
             Ok(Arc::new(Client { server: self.store.server, receivers: Arc::clone(receivers) }))
         };
         let mut dispatcher =

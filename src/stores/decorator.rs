@@ -9,9 +9,10 @@ use async_trait::async_trait;
 use super::{
     CardStore, Check, EndedLogin, EntryQuery, FeedStore, FloodLogQuery, FloodQuery, FloodStore, GaugeQuery,
     GaugeStore, HistoryQuery, ImageStore, KeyEntry, KeyStore, LogQuery, ModerationQuery, ModerationStore,
-    Overview, PlaceStore, ReceiveOutcome, ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary,
-    Resource, Revision, ServiceState, ServiceStore, SetFloodState, SourceStore, Store, StoreError, StoredKey,
-    TakenUpload, Versioned, WaitingQuery, WebhookState, WebhookStore,
+    NewPushRecord, Overview, PlaceStore, PushRecord, PushStore, PushUpdate, ReceiveOutcome, ReportQuery,
+    ReportSeriesQuery, ReportStore, ReportSummary, Resource, Revision, ServiceState, ServiceStore,
+    SetFloodState, SourceStore, Store, StoreError, StoredKey, TakenUpload, Versioned, WaitingQuery,
+    WebhookState, WebhookStore,
 };
 use crate::auth::Secret;
 use crate::model::alerts::LogEntry;
@@ -215,6 +216,14 @@ decorator! {
         async fn webhook_states() -> StoreResult<BTreeMap<String, WebhookState>>;
         async fn put_webhook_state(name: &str, version: u64, text: &str) -> StoreResult<bool>;
         async fn open_writes() -> StoreResult<BTreeSet<String>>;
+    }
+    PushStore {
+        async fn put_push_record(record: NewPushRecord, max: u64) -> StoreResult<Option<u64>>;
+        async fn push_record(id: u64) -> StoreResult<Option<PushRecord>>;
+        async fn push_records(after: u64, most: u32) -> StoreResult<Vec<PushRecord>>;
+        async fn due_push_records(service: &str, until: Timestamp, most: u32) -> StoreResult<Vec<PushRecord>>;
+        async fn update_push_records(updates: Vec<PushUpdate>) -> StoreResult<Vec<u64>>;
+        async fn count_push_records() -> StoreResult<u64>;
     }
     Store {
         async fn revision(resource: Resource) -> StoreResult<Revision>;

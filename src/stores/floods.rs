@@ -262,6 +262,7 @@ pub trait FloodStore {
         }
         log.sort_by_key(|change| (Reverse(change.at), change.area));
         let page = query.page(log.into_iter(), |change| change.at);
-        Ok(page.into_iter().map(|change| LoggedChange { change, batch: None, note: None }).collect())
+        let alone = |change| LoggedChange { change, batch: None, note: None, undoes: None };
+        Ok(page.into_iter().map(alone).collect())
     }
 }

@@ -31,6 +31,7 @@ pub mod memory;
 mod moderation;
 mod places;
 pub mod postgres;
+mod push;
 mod refusal_of_limits;
 mod registry;
 mod reports;
@@ -69,6 +70,7 @@ pub use layer_query::LayerQuery;
 pub(crate) use measured_store::MeasuredStore;
 pub use moderation::{ModerationQuery, ModerationStore, WaitingQuery};
 pub use places::PlaceStore;
+pub use push::{NewPushRecord, PushRecord, PushStore, PushUpdate};
 pub(crate) use refusal_of_limits::RefusalOfLimits;
 pub(crate) use registry::StoreRegistry;
 pub use registry::{OpenError, OpenStore, OpenedStore, StoreSettings, UnknownStore};
@@ -85,7 +87,7 @@ pub use window::Window;
 /// A storage backend. Each supertrait stores one kind of data; this trait adds revisions, health checks and figures.
 ///
 /// Implement all methods without a default. A [`ServiceState`] provides all methods of [`ImageStore`], [`KeyStore`],
-/// [`SourceStore`] and [`WebhookStore`]. Log messages show the store's `Display` text.
+/// [`SourceStore`], [`WebhookStore`] and [`PushStore`]. Log messages show the store's `Display` text.
 ///
 /// # Contract
 ///
@@ -114,6 +116,7 @@ pub trait Store:
     + KeyStore
     + SourceStore
     + WebhookStore
+    + PushStore
     + Debug
     + Display
     + Send

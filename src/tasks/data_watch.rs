@@ -15,6 +15,8 @@ use crate::stores::{
 use crate::telemetry::Metrics;
 
 const INTERVAL: Duration = Duration::from_secs(5);
+/// Subscriptions are counted at each step of so many.
+const PUSH_STEPS: u32 = 3;
 
 /// Updates the metrics of the data, so that a request for metrics does not query the store. While the store is unavailable,
 /// counts stay unchanged and ages grow.
@@ -27,6 +29,7 @@ struct Inner {
     gauges: Arc<GaugeStatuses>,
     metrics: Metrics,
     clock: Arc<dyn Clock>,
+    has_push: bool,
     overview: Arc<Mutex<Option<Overview>>>,
     /// The earliest time at which the state of an active alert was last confirmed.
     unconfirmed: Arc<Mutex<Option<Timestamp>>>,
@@ -36,11 +39,13 @@ impl DataWatch {
     /// Registers the ages of data as metrics. Each request for metrics computes them.
     #[must_use]
     pub(crate) fn new(
-        store: Arc<dyn Store>,
+        store: &Arc<dyn Store>,
         gauges: Arc<GaugeStatuses>,
-        metrics: Metrics,
-        clock: Arc<dyn Clock>,
+        metrics: &Metrics,
+        clock: &Arc<dyn Clock>,
+        has_push: bool,
     ) -> Self {
+        let (store, metrics, clock) = (Arc::clone(store), metrics.clone(), Arc::clone(clock));
         let overview = Arc::new(Mutex::new(None));
         let unconfirmed = Arc::new(Mutex::new(None));
         let (newest, oldest, metrics_clock) =
@@ -63,7 +68,7 @@ impl DataWatch {
                 }
             }
         });
-        Self(Arc::new(Inner { store, gauges, metrics, clock, overview, unconfirmed }))
+        Self(Arc::new(Inner { store, gauges, metrics, clock, has_push, overview, unconfirmed }))
     }
 }
 
@@ -75,6 +80,7 @@ impl Inner {
     /// Updates the metrics at each interval, forever.
     async fn watch(&self) -> Infallible {
         let mut last_count = None;
+        let mut steps = (0..PUSH_STEPS).cycle();
         loop {
             last_count = self.count_alerts(last_count).await.unwrap_or(None);
             if let Ok(Some(overview)) = self.store.overview().await {
@@ -89,6 +95,12 @@ impl Inner {
             }
             if let Ok(waiting) = self.store.uploads_waiting().await {
                 self.metrics.uploads_waiting(waiting);
+            }
+            if self.has_push
+                && steps.next() == Some(0)
+                && let Ok(count) = self.store.count_push_records().await
+            {
+                self.metrics.push_subscriptions(count);
             }
             time::sleep(INTERVAL).await;
         }

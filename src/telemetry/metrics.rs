@@ -170,6 +170,10 @@ impl Metrics {
         self.all().uploads_waiting.set(gauge(count));
     }
 
+    pub(crate) fn push_subscriptions(&self, count: u64) {
+        self.all().push_subscriptions.set(gauge(count));
+    }
+
     /// Sets the number of areas with each flood state from 1 to 4.
     pub(crate) fn flooded_areas(&self, areas: [u64; 4]) {
         for (state, areas) in ["1", "2", "3", "4"].into_iter().zip(areas) {

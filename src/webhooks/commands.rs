@@ -16,7 +16,8 @@ use crate::stores::{ReportQuery, Store, StoreError, Window};
 
 pub(crate) async fn checkpoints(store: &dyn Store) -> Result<BTreeMap<String, Checkpoint>, StoreError> {
     let mut states = store.webhook_states().await?;
-    states.remove(NAME);
+    // Other states begin with a star: the lease, and those of push messages.
+    states.retain(|name, _| !name.starts_with('*'));
     Ok(states.into_iter().map(|(name, state)| (name, Checkpoint::read(&state.text))).collect())
 }
 
@@ -32,12 +33,17 @@ pub(crate) async fn update_checkpoint(
         Some(checkpoint.text())
     };
     replace_state(store, name, updated).await?;
-    // Writes the lease unchanged: the new version invalidates it, so the server that sends reads all checkpoints again.
+    invalidate_lease(store).await
+}
+
+/// Makes the server that sends read all checkpoints again.
+pub(crate) async fn invalidate_lease(store: &dyn Store) -> Result<(), StoreError> {
+    // Writes the lease unchanged: the new version invalidates it.
     replace_state(store, NAME, |lease| lease.map(str::to_owned)).await
 }
 
 /// Replaces the state with this name by `new(old)`, unless `new` returns `None`. Tries again if another writer changed the state.
-async fn replace_state(
+pub(crate) async fn replace_state(
     store: &dyn Store,
     name: &str,
     new: impl Fn(Option<&str>) -> Option<String>,
@@ -112,7 +118,7 @@ pub(crate) async fn send_test(
 ) -> Result<Outcome, ConfigError> {
     let invalid = |reason: String| ConfigError::new(&format!("siaga.webhooks.{name}"), reason);
     let template = PayloadTemplate::new(name, settings, config, now)?;
-    let client = http_client(settings).map_err(|error| invalid(error.to_string()))?;
+    let client = http_client(settings.private).map_err(|error| invalid(error.to_string()))?;
     let event = Event::sample(name, settings, Sample::Plain, now);
     let request = template.render(&event, now).map_err(|error| invalid(error.to_string()))?;
     Ok(client.send(request).await)

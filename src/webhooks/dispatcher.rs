@@ -13,9 +13,10 @@ use super::Shared;
 use super::lease::Lease;
 use super::payload_template::PayloadTemplate;
 use super::statuses::WebhookStatuses;
+use super::task::repeat;
 use super::transport::Transport;
-use super::worker::{POLL_INTERVAL, Worker};
-use crate::config::{Config, ConfigError, WebhookSettings};
+use super::worker::Worker;
+use crate::config::{Config, ConfigError};
 use crate::model::{Clock, Timestamp};
 use crate::runtime::run_in_background;
 use crate::sources::Sources;
@@ -24,13 +25,14 @@ use crate::telemetry::Metrics;
 
 /// Interval of renewing the lease, or of checking whether it is free.
 const RENEW_INTERVAL: Duration = Duration::from_secs(5);
-const STORE_RETRY_DELAY: Duration = Duration::from_secs(1);
 /// How long shutdown waits for the release of the lease.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(crate) struct Dispatcher {
     pub(super) shared: Shared,
     workers: Mutex<Vec<Worker>>,
+    /// Further endless tasks that work only while this server holds the lease.
+    others: Mutex<Vec<BoxFuture<'static, ()>>>,
 }
 
 /// Checks templates, secrets and headers of all webhooks. Returns the first error.
@@ -42,7 +44,8 @@ pub(crate) fn check(config: &Config, now: Timestamp) -> Result<(), ConfigError> 
 }
 
 impl Dispatcher {
-    /// Creates a dispatcher. `is_only_server`: no other server uses the store. Each webhook sends with what `transport` returns.
+    /// Creates a dispatcher. `is_only_server`: no other server uses the store. Each webhook sends with what `transport`
+    /// returns for its key `private`.
     pub(crate) fn new(
         config: &Config,
         store: &Arc<dyn Store>,
@@ -50,7 +53,7 @@ impl Dispatcher {
         clock: &Arc<dyn Clock>,
         sources: &Sources,
         metrics: &Metrics,
-        transport: impl Fn(&WebhookSettings) -> Result<Arc<dyn Transport>, reqwest::Error>,
+        transport: impl Fn(bool) -> Result<Arc<dyn Transport>, reqwest::Error>,
     ) -> Result<Self, ConfigError> {
         let invalid = |error: &dyn Error| ConfigError::new("siaga.webhooks", error);
         let lease = Lease::new(Arc::clone(store), Arc::clone(clock), is_only_server)
@@ -71,7 +74,7 @@ impl Dispatcher {
         let mut workers = Vec::new();
         for (name, settings) in &config.webhooks.by_name {
             let template = PayloadTemplate::new(name, settings, config, clock.now())?;
-            let client = transport(settings).map_err(|error| invalid(&error))?;
+            let client = transport(settings.private).map_err(|error| invalid(&error))?;
             metrics.init_webhook(name);
             workers.push(Worker::new(name, settings.clone(), template, client, shared.clone()));
         }
@@ -81,7 +84,7 @@ impl Dispatcher {
                 metrics.set_webhook_behind(&status.name, status.behind(status_clock.now()), status.off);
             }
         });
-        Ok(Self { shared, workers: Mutex::new(workers) })
+        Ok(Self { shared, workers: Mutex::new(workers), others: Mutex::default() })
     }
 
     /// Initialises the checkpoints of new webhooks before the first request, so that no event is lost, even if another server
@@ -107,15 +110,22 @@ impl Dispatcher {
         Arc::clone(&self.shared.gauges)
     }
 
+    /// Adds endless tasks that work only while this server holds the lease.
+    pub(crate) fn add_tasks(&mut self, tasks: impl FnOnce(&Arc<Lease>) -> Vec<BoxFuture<'static, ()>>) {
+        let tasks = tasks(&self.shared.lease);
+        self.others.get_mut().unwrap_or_else(PoisonError::into_inner).extend(tasks);
+    }
+
     pub(super) fn take_workers(&self) -> Vec<Worker> {
         std::mem::take(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the endless tasks that hold the lease and send the requests. There are none without webhooks, and at the second
-    /// call.
+    /// Returns the endless tasks that hold the lease and send the requests. There are none without webhooks and further tasks, and at
+    /// the second call.
     pub(crate) fn take_tasks(&self) -> Vec<BoxFuture<'static, ()>> {
         let workers = self.take_workers();
-        if workers.is_empty() {
+        let others = std::mem::take(&mut *self.others.lock().unwrap_or_else(PoisonError::into_inner));
+        if workers.is_empty() && others.is_empty() {
             return Vec::new();
         }
         let shared = self.shared.clone();
@@ -125,8 +135,8 @@ impl Dispatcher {
                 time::sleep(RENEW_INTERVAL).await;
             }
         };
-        let sending = workers.into_iter().map(|worker| run(worker, self.shared.clone()).boxed());
-        [leasing.boxed()].into_iter().chain(sending).collect()
+        let sending = workers.into_iter().map(|worker| repeat(worker).boxed());
+        [leasing.boxed()].into_iter().chain(sending).chain(others).collect()
     }
 }
 
@@ -136,27 +146,6 @@ pub(super) async fn renew_lease(shared: &Shared) {
         Ok(Some(states)) if shared.lease.epoch().is_none() => shared.statuses.update(&states),
         Ok(_) => {}
         Err(error) => tracing::debug!(error = &error as &dyn Error, "cannot renew the lease of the webhooks"),
-    }
-}
-
-/// Repeats the steps of a worker forever. If the store fails, logs the first failure and tries again.
-async fn run(mut worker: Worker, shared: Shared) {
-    let mut is_failing = false;
-    loop {
-        let pause = match worker.step().await {
-            Ok(due) => {
-                is_failing = false;
-                due.saturating_duration_since(shared.clock.monotonic()).min(POLL_INTERVAL)
-            }
-            Err(error) => {
-                if !is_failing {
-                    tracing::warn!(error = &error as &dyn Error, "webhooks wait for the store");
-                }
-                is_failing = true;
-                STORE_RETRY_DELAY
-            }
-        };
-        time::sleep(pause).await;
     }
 }
 

@@ -29,7 +29,7 @@ struct LeaseRecord {
 /// Every server measures this with its own monotonic time, because the clocks of servers can differ and can be set back. So a
 /// server stops sending before another one can take the lease.
 #[derive(Debug)]
-pub(super) struct Lease {
+pub(crate) struct Lease {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     holder: String,
@@ -49,7 +49,7 @@ struct LeaseState {
 
 impl Lease {
     /// Creates a lease. With `is_only_server`, the holder is the same after a restart, so the server continues at once.
-    pub(super) fn new(
+    pub(crate) fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
         is_only_server: bool,
@@ -59,7 +59,7 @@ impl Lease {
     }
 
     /// Returns the epoch if the lease lasts longer than one request. Checkpoints must be read again in each epoch.
-    pub(super) fn epoch(&self) -> Option<u64> {
+    pub(crate) fn epoch(&self) -> Option<u64> {
         let lease = self.state();
         let is_valid = lease.until.is_some_and(|until| until > self.clock.monotonic() + TIMEOUT);
         is_valid.then_some(lease.epoch)
@@ -67,7 +67,7 @@ impl Lease {
 
     /// Acquires or renews the lease. Costs one query if this server or another holds it, unless a command has invalidated it.
     /// Returns the stored states if they were read. If the store fails, the lease expires.
-    pub(super) async fn acquire_or_renew(
+    pub(crate) async fn acquire_or_renew(
         &self,
     ) -> Result<Option<BTreeMap<String, WebhookState>>, StoreError> {
         let own_lease = *self.state();

@@ -17,6 +17,7 @@ mod resolver;
 mod retry;
 mod signature;
 mod statuses;
+mod task;
 #[cfg(test)]
 mod tests;
 mod transport;
@@ -27,17 +28,18 @@ use std::sync::Arc;
 use rocket::tokio::sync::Semaphore;
 
 pub(crate) use self::checkpoint::Checkpoint;
-pub(crate) use self::commands::{checkpoints, replay, send_test, skip_imported, update_checkpoint};
+pub(crate) use self::commands::{
+    checkpoints, invalidate_lease, replace_state, replay, send_test, skip_imported, update_checkpoint,
+};
 pub(crate) use self::dispatcher::{Dispatcher, check};
-use self::lease::Lease;
+pub(crate) use self::lease::Lease;
+pub(crate) use self::payload_template::Request;
 pub(crate) use self::retry::Outcome;
 pub(crate) use self::statuses::WebhookStatuses;
-pub(crate) use self::transport::http_client;
+pub(crate) use self::task::{Task, repeat};
 #[cfg(test)]
-pub(crate) use self::{
-    payload_template::Request,
-    transport::{TIMEOUT, Transport},
-};
+pub(crate) use self::transport::TIMEOUT;
+pub(crate) use self::transport::{Transport, http_client, pooled_client};
 use crate::model::Clock;
 use crate::model::alerts::Issuer;
 use crate::sources::Sources;

@@ -9,7 +9,7 @@ use reqwest::{Client, Response, redirect};
 use super::payload_template::Request;
 use super::resolver::{Lookup, ReachableResolver, SystemLookup, check_literal};
 use super::retry::Outcome;
-use crate::config::{Method, WebhookSettings};
+use crate::config::Method;
 use crate::telemetry::causes;
 
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(15);
@@ -22,8 +22,14 @@ pub(crate) trait Transport: Send + Sync + 'static {
     async fn send(&self, request: Request) -> Outcome;
 }
 
-pub(crate) fn http_client(settings: &WebhookSettings) -> Result<Arc<dyn Transport>, reqwest::Error> {
-    Ok(Arc::new(HttpClient::new(settings.private, SystemLookup)?))
+/// Creates a client. With `private`, it also connects by `http` and to addresses that are not globally reachable.
+pub(crate) fn http_client(private: bool) -> Result<Arc<dyn Transport>, reqwest::Error> {
+    pooled_client(private, 1)
+}
+
+/// Creates a client that keeps up to `connections` to each host for the next requests.
+pub(crate) fn pooled_client(private: bool, connections: usize) -> Result<Arc<dyn Transport>, reqwest::Error> {
+    Ok(Arc::new(HttpClient::new(private, connections, SystemLookup)?))
 }
 
 /// Sends requests by HTTP. Follows no redirects, and ignores proxy settings of the environment.
@@ -33,8 +39,7 @@ struct HttpClient {
 }
 
 impl HttpClient {
-    /// Creates a client. With `private`, it also connects by `http` and to addresses that are not globally reachable.
-    fn new<L: Lookup>(private: bool, lookup: L) -> Result<Self, reqwest::Error> {
+    fn new<L: Lookup>(private: bool, connections: usize, lookup: L) -> Result<Self, reqwest::Error> {
         // `reqwest` is built without a cryptography provider. An error means that one is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
@@ -43,7 +48,7 @@ impl HttpClient {
             .no_proxy()
             .https_only(!private)
             .pool_idle_timeout(IDLE_TIMEOUT)
-            .pool_max_idle_per_host(1)
+            .pool_max_idle_per_host(connections)
             .user_agent(concat!("Siaga/", env!("CARGO_PKG_VERSION")));
         let client = if private { client } else { client.dns_resolver(ReachableResolver(Arc::new(lookup))) };
         Ok(Self { client: client.build()?, private })
@@ -126,7 +131,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let turns = Arc::new(AtomicUsize::new(1));
-        let client = HttpClient::new(false, Changing(Arc::clone(&turns))).unwrap();
+        let client = HttpClient::new(false, 1, Changing(Arc::clone(&turns))).unwrap();
         for host in ["127.0.0.1", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]", "a.example"] {
             let outcome = client.send(to(&format!("https://{host}:{port}/"))).await;
             let Outcome::Failed(reason) = outcome else { panic!("{host}: {outcome:?}") };
@@ -163,7 +168,7 @@ mod tests {
             stream.write_all(text).await.unwrap();
             stream
         };
-        let client = HttpClient::new(true, SystemLookup).unwrap();
+        let client = HttpClient::new(true, 1, SystemLookup).unwrap();
         let url = format!("http://{address}/");
         let (_stream, outcome) = rocket::tokio::join!(answering, client.send(to(&url)));
         let retry_after = Some(Duration::from_secs(7));

@@ -11,6 +11,7 @@ use siaga::stores::file::OpenFile;
 use siaga::stores::{OpenStore, Replace};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, Executor, PgConnection, SqliteConnection};
+use tempfile::TempDir;
 
 use crate::fixture::block_on;
 use crate::running::{KEY, PROGRAM, Running, keys, request, send};
@@ -33,6 +34,12 @@ impl ServiceConfig {
         let path = path.to_str().unwrap().to_owned();
         Self(vec![("SIAGA_STORE", "file".to_owned()), ("SIAGA_FILE__PATH", path)])
             .with("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads")
+    }
+
+    /// In memory, with the data of a folder.
+    pub(crate) fn in_memory(folder: &Path) -> Self {
+        let folder = folder.to_str().unwrap().to_owned();
+        Self(vec![("SIAGA_STORE", "memory".to_owned()), ("SIAGA_DATASET", folder)])
     }
 
     /// Sets or replaces a variable.
@@ -129,12 +136,11 @@ pub(crate) fn siaga(path: &Path, arguments: &[&str]) -> Output {
     ServiceConfig::in_file(path).siaga(arguments)
 }
 
-/// Creates a store file with the areas 1 to 100, all with the same geometry.
-pub(crate) fn file_with_areas() -> StoreFile {
-    let file = StoreFile::none();
+/// Creates a folder with the areas 1 to `count`, all with the same geometry.
+pub(crate) fn folder_with_areas(count: u64) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let ring = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0]];
-    let areas = (1..=100).map(|number| {
+    let areas = (1..=count).map(|number| {
         let properties =
             json!({ "area_id": number, "area_name": "RW", "city": "jbd", "instance_region_code": "ID-JK" });
         let geometry = json!({ "type": "Polygon", "coordinates": [ring] });
@@ -142,6 +148,12 @@ pub(crate) fn file_with_areas() -> StoreFile {
     });
     let collection = json!({ "type": "FeatureCollection", "features": areas.collect::<Vec<_>>() });
     std::fs::write(folder.path().join(FolderFile::Areas.name()), collection.to_string()).unwrap();
+    folder
+}
+
+/// Creates a store file with the areas 1 to 100, all with the same geometry.
+pub(crate) fn file_with_areas() -> StoreFile {
+    let (file, folder) = (StoreFile::none(), folder_with_areas(100));
     let folder = Folder::open(folder.path()).unwrap();
     block_on(async {
         let upkeep = OpenFile.upkeep().unwrap();

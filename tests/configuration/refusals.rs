@@ -63,6 +63,9 @@ fn an_invalid_value_is_refused_with_its_path_and_the_allowed_values() {
         ("quota.burst", "0", "from 1 to"),
         ("quota.credential.burst", "0", "from 1 to"),
         ("quota.trusted_proxies", "10.0.0.1", "must be a list"),
+        ("site.logo", "README.md", "must be a PNG or SVG file"),
+        ("site.icon", "README.md", "must be a PNG file of 512 × 512 pixels"),
+        ("push.services", r#"["Push.example"]"#, "in lower case"),
         ("https.redirect_from", "0", "from 1 to 65535"),
         ("https.redirect_from", "8080", "begins with https://"),
     ]);

@@ -117,6 +117,9 @@ await chromium(async (page) => {
   assert.match(words, /2 areas .*: No flood recorded\.$/);
   assert.match(words, /: Depth not known: use caution; 2 areas/);
   assert.deepEqual([await stateOf(first), await stateOf(second), await stateOf(third)], [null, null, 1]);
+  await until("the undo is in the log", () => page.$eval("#night-list li", (line) => line.textContent.includes("Undo: ")));
+  const undone = await page.$$eval("#night-list li", ([, line]) => [line.textContent, line.querySelectorAll("button").length]);
+  assert.ok(undone[0].includes("by telephone at four") && undone[0].endsWith("This was undone.") && !undone[1], `${undone}`);
 
   // Without a network an undo is queued like a batch, and the bar shows it.
   await set([[first, 3]]);

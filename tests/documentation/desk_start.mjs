@@ -75,6 +75,17 @@ await chromium(async (page, browser) => {
   assert.equal(await page.$("#not-started"), null);
   assert.ok(await page.$eval("#desk", (desk) => desk.checkVisibility()));
 
+  // A connection that brings no states: no area is called dry.
+  const mute = await browser.newPage();
+  await mute.setRequestInterception(true);
+  mute.on("request", (request) => request.url().includes("/changes/stream") ? request.respond({ contentType: "text/event-stream", body: ": is open\n\n" }) : request.continue());
+  await mute.goto(`${origin}/desk?lang=en`);
+  await mute.$eval("#tab-all", (of) => of.click());
+  await mute.waitForSelector(".row .state", slow);
+  assert.deepEqual(await mute.$$eval(".row .state", (all) => [...new Set(all.map(({ textContent }) => textContent))]), ["–"]);
+  assert.match(await text(mute, "#tab-flooded"), /–$/);
+  await mute.close();
+
   // A browser that lacks something: the script ends with an exception.
   const old = await browser.newPage();
   const errors = [];

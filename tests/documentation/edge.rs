@@ -25,7 +25,7 @@ fn the_edge_configuration_lists_the_parameters_of_all_public_reads() {
         assert!(names.remove(name), "{name}");
     }
     // Parameters of pages.
-    names.extend(["lang", "list"]);
+    names.extend(["lang", "list", "q"]);
     let arguments = NGINX.lines().filter_map(|line| line.strip_prefix("map $arg_")?.split(' ').next());
     assert_eq!(arguments.filter(|name| *name != "wait").collect::<BTreeSet<_>>(), names);
     let query = NGINX.lines().find(|line| line.contains(" $siaga_known {")).unwrap();

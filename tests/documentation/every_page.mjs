@@ -47,6 +47,8 @@ await chromium(async (page) => {
       for (const [at, width] of [360, 768, 1440].entries()) {
         await page.setViewport({ width, height: 800 });
         await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: schemes[at] }]);
+        // Scripts of the page follow in the next frame.
+        await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
         faults.push(...(await violations(page)).map((found) => [address, language, width, schemes[at], ...found]));
         if (!(await fits(page))) faults.push([address, language, width, "wider than the screen"]);
       }

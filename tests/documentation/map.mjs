@@ -77,6 +77,21 @@ await chromium(async (page, browser) => {
   assert.equal(new URL(page.url()).searchParams.get("area"), AREA);
   assert.match(await page.$eval("a[hreflang], a.language", (link) => link.href), new RegExp(`area=${AREA}\\b`));
 
+  // What is said about a larger area follows its states.
+  await page.$eval("#query", (field) => ((field.value = ""), field.focus()));
+  await page.keyboard.type(parent_name.toLowerCase());
+  await sees(page, (name) => document.querySelector("#found li[id]")?.textContent.toLowerCase().startsWith(name), parent_name.toLowerCase());
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  const isSaid = (count) => sees(page, (count) => document.getElementById("said").textContent.includes(`${count} of `), count);
+  const saidOf = await page.waitForFunction(() => document.getElementById("said").textContent.match(/(\d+) of /)?.[1]).then((found) => found.jsonValue());
+  await api("DELETE", `/floods/${AREA}`);
+  await sees(page, (count) => !document.getElementById("said").textContent.includes(`${count} of `), saidOf);
+  await set(2);
+  await isSaid(saidOf);
+  await page.goto(`${origin}/map?lang=en&area=${AREA}`);
+  await isLive(page);
+
   // Its statements follow its state, also when the flood is over.
   await set(3);
   await cardSays(page, "71–150 cm");
@@ -203,9 +218,39 @@ await chromium(async (page, browser) => {
   await sees(page, () => !document.body.classList.contains("in-past"));
   await total(page, listed + 1);
 
+  // A street is found if nothing else is, with the number of its flooded areas. Without the service the page says that streets are missing.
+  await page.type("#query", "tol lingkar");
+  await sees(page, () => document.querySelector("#found li")?.textContent.startsWith("Tol Lingkar Dalam"));
+  await page.keyboard.press("Enter");
+  await sees(page, () => /^Tol Lingkar Dalam: .* neighbourhoods/.test(document.getElementById("said").textContent));
+  const stranded = await browser.newPage();
+  await stranded.setBypassServiceWorker(true);
+  await stranded.goto(`${origin}/map?lang=en`);
+  await isLive(stranded);
+  await stranded.type("#query", "tol");
+  await sees(stranded, () => document.querySelector("#found li")?.textContent.startsWith("Tol"));
+  await stranded.setOfflineMode(true);
+  await stranded.type("#query", " lingkar x");
+  await sees(stranded, () => document.querySelector("#found li")?.textContent.includes("Streets cannot be searched now"));
+  await stranded.close();
+
   // A shared address opens the area.
   await page.goto(`${origin}/map?lang=en&area=${AREA}`);
   await cardSays(page, "10–70 cm");
+
+  // The map compares with the states of an hour ago, of the area and of all.
+  const before = await browser.newPage();
+  await before.evaluateOnNewDocument((area_id) => {
+    const real = fetch;
+    const hours = (count) => new Date(Date.now() - count * 3_600_000).toISOString();
+    const trend = () => ({ at: hours(1), until: hours(-1), logged: true, then: { [area_id]: 4 }, since: { [area_id]: hours(0.5) }, corrected: [] });
+    window.fetch = (address, ...more) =>
+      (new URL(address, location.href).pathname === "/map/trend" ? Promise.resolve(Response.json(trend())) : real(address, ...more));
+  }, AREA);
+  await before.goto(`${origin}/map?lang=en&area=${AREA}`);
+  await sees(before, () => /^Better than at \d\d:\d\d \(then: More than 150 cm\), since \d\d:\d\d$/.test(document.querySelector('#chosen [data-says="better"]')?.textContent));
+  assert.match(await text(before, '#trend[data-says="worse"]'), /^Worse than at \d\d:\d\d \(then: 1 neighbourhoods flooded\)$/);
+  await before.close();
 
   // Without a connection the page shows since when, and recovers.
   const other = await browser.newPage();
@@ -213,7 +258,7 @@ await chromium(async (page, browser) => {
   await isLive(other);
   await other.setOfflineMode(true);
   await sees(other, () => document.getElementById("connection").textContent.includes("No connection since"));
-  assert.ok(await other.evaluate(() => document.body.classList.contains("old")));
+  await sees(other, () => document.body.classList.contains("old"));
   await set(3);
   await other.setOfflineMode(false);
   await isLive(other);
@@ -259,7 +304,7 @@ await chromium(async (page, browser) => {
   await sees(next, () => performance.getEntriesByName("floods drawn").length);
   const sizes = await next.evaluate(() => {
     // The page requests these once the floods are drawn.
-    const isLater = (path) => /\/(names|hazards|name_search\.js|points\.js)$/.test(path);
+    const isLater = (path) => /\/(names|hazards|name_search\.js|points\.js|trend|trend\.js)$/.test(path);
     const all = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].filter(({ name }) => !isLater(new URL(name).pathname));
     const sum = (test) => all.filter(({ name }) => test(new URL(name).pathname)).reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
     return { page: sum((path) => path.startsWith("/map")), floods: sum((path) => path.endsWith("/floods")) };

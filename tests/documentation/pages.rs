@@ -45,7 +45,11 @@ fn a_reader_who_executes_the_flood_map_at_docs_sees_the_response_soon() {
     assert!(expected.starts_with(seen["begins"].as_str().unwrap()), "{seen}");
     assert!(seen["length"].as_u64().is_some_and(|length| length > 150_000), "{seen}");
     assert_eq!(seen["type"], "application/json", "the default format is offered first");
-    assert_eq!(seen["open"], json!(["GET", "PUT", "PATCH"]), "cards are open in the demo");
+    assert_eq!(
+        seen["open"],
+        json!(["GET", "PUT", "PATCH", "POST"]),
+        "cards are open in the demo, and so are subscriptions"
+    );
     assert_eq!(seen["closed"], json!(["GET", "PUT", "DELETE", "POST"]));
     let groups = seen["groups"].as_array().unwrap();
     assert!(groups[0].as_str().unwrap().starts_with("floods"), "{seen}");
@@ -173,6 +177,20 @@ fn two_districts_and_the_province_work_at_the_desk_in_one_night() {
 #[test]
 fn officers_withdraw_undo_and_discard_changes_at_the_desk() {
     play(Demo::start(), "desk_batches.mjs");
+}
+
+#[test]
+fn residents_choose_areas_are_told_and_end_it_and_an_independent_library_reads_the_messages() {
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/demo");
+    let demo = Demo::with_own_key(&[
+        ("SIAGA_DATASET", data),
+        ("SIAGA_MAP__BASEMAP__ATTRIBUTION", "made up"),
+        ("SIAGA_PUSH__ENABLED", "true"),
+        ("SIAGA_PUSH__SERVICES", r#"["127.0.0.1"]"#),
+        ("SIAGA_PUSH__PRIVATE", "true"),
+    ]);
+    run_with(&demo, "push.mjs", KEY);
+    demo.end();
 }
 
 #[test]

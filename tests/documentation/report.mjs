@@ -116,6 +116,18 @@ await chromium(async (page) => {
   await page.keyboard.press("ArrowLeft");
   await page.waitForFunction(() => /^Chosen: /.test(document.getElementById("chosen").textContent));
 
+  // A position that comes after the person has chosen a place does not replace it.
+  await page.evaluate(() => {
+    navigator.geolocation.getCurrentPosition = (found) => (window.locate = () => found({ coords: { latitude: -6.3, longitude: 106.9, accuracy: 10 } }));
+  });
+  await click(page, "#locate");
+  await page.focus("#map");
+  await page.keyboard.press("ArrowLeft");
+  await page.waitForFunction(() => /^Chosen: /.test(document.getElementById("chosen").textContent));
+  await page.evaluate(() => window.locate());
+  assert.notEqual(await page.$eval("[name=lat]", (input) => input.value), "-6.3");
+  await page.evaluate(() => delete navigator.geolocation.getCurrentPosition);
+
   // A place outside all areas is accepted after one question, and its report is reviewed.
   await page.setGeolocation({ latitude: 48.1, longitude: 11.5 });
   await click(page, "#locate");

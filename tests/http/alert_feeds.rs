@@ -305,6 +305,13 @@ fn the_page_groups_the_alerts_in_force_by_larger_area_and_folds_them_if_they_are
     let front = siaga.client.get("/?lang=en").header(browser).dispatch().into_string().unwrap();
     assert!(front.contains(&sum), "the front page has the sums too");
 
+    let other = areas
+        .iter()
+        .find(|area| area.parent_name == deepest.parent_name && area.id != deepest.id)
+        .expect("another area in it");
+    siaga.put(&format!("/v1/floods/{}", other.id), r#"{"state":1}"#);
+    assert!(page("").contains(&format!("{sum}; depth not known in 1")), "{}", page(""));
+
     siaga.delete(&format!("/v1/floods/{}", deepest.id));
     let cleared = page("");
     assert_eq!(cleared.matches("<article").count(), areas.len(), "the message about the end is listed");

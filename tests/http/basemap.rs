@@ -108,3 +108,49 @@ fn the_search_has_the_places_of_the_base_map() {
     let names: Value = with_basemap().get("/map/names").into_json().unwrap();
     assert_eq!(names["places"], json!([["\"><script>", 106.81, -6.175]]));
 }
+
+fn streets(siaga: &Siaga, query: &str) -> Value {
+    siaga.get(&format!("/map/streets?q={query}")).into_json::<Value>().unwrap()["result"].take()
+}
+
+#[test]
+fn a_street_is_found_by_a_part_of_its_name_with_the_areas_that_it_touches() {
+    let siaga = with_basemap();
+    let area = |at: &str| {
+        let found = siaga.result(&format!("/v1/areas/at?geoformat=geojson&{at}"));
+        found["features"][0]["properties"]["area_id"].clone()
+    };
+    let found = streets(&siaga, "jalan");
+    assert_eq!(found.as_array().unwrap().len(), 1, "{found}");
+    assert_eq!(found[0]["name"], "Jalan <b>");
+    let touched = [area("lat=-6.18&lng=106.801"), area("lat=-6.18&lng=106.819")];
+    assert!(touched.iter().all(|area| found[0]["areas"].as_array().unwrap().contains(area)), "{found}");
+    assert_eq!(streets(&siaga, "ALAN"), json!([]), "a word begins with the query");
+    // A motorway without a name, a park and a place are no streets.
+    assert_eq!(streets(&siaga, "script"), json!([]));
+    assert_eq!(streets(&Siaga::start(), "jalan"), json!([]), "without a base map there are no streets");
+}
+
+#[test]
+fn a_search_for_streets_is_bounded_and_nobody_stores_it() {
+    let siaga = with_basemap();
+    let response = siaga.get("/map/streets?q=jalan");
+    assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"));
+    for query in ["", "?q=", "?q=ja", "?q=j%20a", &format!("?q={}", "a".repeat(61)), "?q=jalan&q=raya"] {
+        let address = format!("/map/streets{query}");
+        let response = siaga.get(&address);
+        assert_eq!(response.status(), Status::BadRequest, "{query}");
+        let problem = response.into_json::<Value>().unwrap();
+        assert_eq!(problem["validation"]["keys"], json!(["q"]), "{problem}");
+    }
+    let street = |number: usize| {
+        let at = 106.80 + f64::from(u32::try_from(number).unwrap()) * 1e-4;
+        json!({ "type": "Feature", "properties": { "kind": "street", "name": format!("Gang {number}") },
+            "geometry": { "type": "LineString", "coordinates": [[at, -6.18], [at, -6.1801]] } })
+    };
+    let many: Vec<_> = (0..100).map(street).collect();
+    let siaga = with_file(&json!({ "type": "FeatureCollection", "features": many }).to_string());
+    assert_eq!(streets(&siaga, "gang").as_array().unwrap().len(), 8);
+    assert_eq!(streets(&siaga, "gang%207")[0]["name"], "Gang 7", "a number is a whole number");
+    assert_eq!(streets(&siaga, "gang%207").as_array().unwrap().len(), 1);
+}

@@ -68,7 +68,7 @@ fn a_batch_sets_and_clears_areas_at_one_time_and_returns_them() {
         json!({
             "area_id": "5", "area_name": changed[1]["area_name"], "parent_name": changed[1]["parent_name"],
             "changed_at": at, "state": null, "subject": "bpbd", "username": "Sri", "batch": 1,
-            "note": "kelurahan telephoned",
+            "note": "kelurahan telephoned", "undoes": null,
         })
     );
 }

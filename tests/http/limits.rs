@@ -27,7 +27,7 @@ enum Rule {
 use Rule::{Limited, NotLimited};
 
 /// Every route that writes, as in `/openapi.json`, and every route of the desk.
-const ROUTES: [(&str, Rule); 25] = [
+const ROUTES: [(&str, Rule); 29] = [
     (
         "PUT /floods/{localAreaId}",
         Limited(|_, client, area| put(client, format!("/v1/floods/{area}"), json!({ "state": 1 }))),
@@ -57,6 +57,10 @@ const ROUTES: [(&str, Rule); 25] = [
     ("POST /feeds/partner", NotLimited("partners report from anywhere")),
     ("PUT /feeds/partner", NotLimited("partners report from anywhere")),
     ("PUT /feeds", NotLimited("partners report from anywhere")),
+    ("POST /push/subscriptions", NotLimited("residents subscribe to any area")),
+    ("PUT /push/subscriptions/{id}", NotLimited("residents subscribe to any area")),
+    ("DELETE /push/subscriptions/{id}", NotLimited("the secret is the credential")),
+    ("POST /push/subscriptions/{id}/trial", NotLimited("the secret is the credential")),
     ("PUT /floodgauges", NotLimited("readings have no area")),
     (
         "PUT /floodgauges/{id}/mute",

@@ -110,6 +110,8 @@ fn a_shared_address_shows_the_area_its_state_and_advice_without_a_script() {
     );
     assert!(flooded.contains("Leave for higher ground at once"));
     assert!(page(&siaga, "/map?area=10&lang=en", "").contains("Pulau, 10: No flood recorded"));
+    let of_city = page(&siaga, "/map?city=jbd&lang=en", "");
+    assert!(of_city.contains(r#"<meta property="og:title" content="Jakarta"#), "{of_city}");
 }
 
 #[test]

@@ -10,3 +10,5 @@ interface CSSRule { [name: string]: any }
 interface Error { status?: number }
 declare module "*/name_search.js";
 declare module "*/points.js";
+declare module "*/trend.js";
+declare module "*/push.js";

@@ -24,6 +24,7 @@ mod links;
 mod memory;
 mod nginx;
 mod package;
+mod push;
 mod readers;
 #[cfg(target_os = "linux")]
 mod soak;

@@ -19,9 +19,9 @@ use siaga::model::{
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::{
     CardStore, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery, ImageStore, KeyStore,
-    ModerationStore, OpenError, OpenStore, OpenedStore, PlaceStore, ReceiveOutcome, ReportQuery, ReportStore,
-    Resource, Revision, ServiceState, ServiceStore, SetFloodState, SourceStore, Store, StoreError,
-    StoreSettings, Versioned, WebhookStore,
+    ModerationStore, OpenError, OpenStore, OpenedStore, PlaceStore, PushStore, ReceiveOutcome, ReportQuery,
+    ReportStore, Resource, Revision, ServiceState, ServiceStore, SetFloodState, SourceStore, Store,
+    StoreError, StoreSettings, Versioned, WebhookStore,
 };
 use siaga_conformance::store_suite;
 use siaga_conformance::stores::FreshStore;
@@ -143,6 +143,7 @@ impl KeyStore for Agency {}
 impl SourceStore for Agency {}
 
 impl WebhookStore for Agency {}
+impl PushStore for Agency {}
 
 #[async_trait]
 impl Store for Agency {

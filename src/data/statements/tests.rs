@@ -149,6 +149,9 @@ mod texts {
     /// or be a sentence with a row in the table.
     const LABELS: &str = include_str!("labels.txt");
 
+    /// Sentences of the script alone. tests/pages/trend.test.mjs tests their conditions.
+    const TREND: &str = "map.script.trend.*";
+
     fn paths(value: &Value, path: &str, found: &mut BTreeSet<String>) {
         match value {
             Value::Object(group) => {
@@ -165,8 +168,8 @@ mod texts {
         let country = Country::built_in();
         let sentences = Sentence::ALL.iter().map(|sentence| sentence.path());
         let sentences = sentences.flat_map(|path| [path.to_owned(), format!("{path}.*")]);
-        let labels = LABELS.lines().filter(|line| !line.is_empty()).map(str::to_owned);
-        let known: Vec<String> = labels.chain(sentences).collect();
+        let labels = LABELS.lines().filter(|line| !line.is_empty()).chain([TREND]);
+        let known: Vec<String> = labels.map(str::to_owned).chain(sentences).collect();
         for texts in country.languages() {
             let mut found = BTreeSet::new();
             for group in ["shell", "front", "map", "alerts", "form", "depths"] {

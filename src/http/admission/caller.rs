@@ -41,6 +41,12 @@ fn credential(request: &Request<'_>, authenticator: &Authenticator) -> Result<Op
         })
         .transpose()?;
     let key = single_header(request, "X-Api-Key")?;
+    if bearer.is_some_and(|bearer| bearer.starts_with(PUSH_SECRET))
+        && key.is_none()
+        && is_about_subscription(request)
+    {
+        return Ok(None);
+    }
     let credential = match (bearer, key) {
         (None, None) => return Ok(None),
         (Some(bearer), Some(key)) if bearer != key => {
@@ -51,6 +57,13 @@ fn credential(request: &Request<'_>, authenticator: &Authenticator) -> Result<Op
     };
     let refused = |CredentialError { reason, credential }| Problem::unauthorized(reason, Some(&credential));
     credential.map(Some).map_err(refused)
+}
+
+/// The beginning of the secret of a push subscription. It is no credential: only routes about this subscription accept it.
+pub(crate) const PUSH_SECRET: &str = "siaga-sub-";
+
+fn is_about_subscription(request: &Request<'_>) -> bool {
+    request.uri().path().as_str().contains("/push/subscriptions/")
 }
 
 /// Returns the value of a header, or `None` if it is absent or empty. A repeated header is rejected.

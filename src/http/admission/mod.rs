@@ -14,7 +14,7 @@ use rocket::{Request, Response};
 
 pub(crate) use self::account::Account;
 pub use self::caller::Caller;
-pub(crate) use self::caller::bearer_token;
+pub(crate) use self::caller::{PUSH_SECRET, bearer_token};
 pub(crate) use self::rejected_request::rejection_routes;
 pub(crate) use self::unreadable_request::unreadable_request_catchers;
 pub(crate) use self::unsupported_method::unsupported_method_routes;

@@ -79,7 +79,7 @@ fn change(fields: &Fields<'_>) -> Option<BatchItemBody> {
     Some(BatchItemBody { area: area?, state: state?, after: after? })
 }
 
-fn area_id(value: &Value) -> Option<AreaId> {
+pub(super) fn area_id(value: &Value) -> Option<AreaId> {
     match value.as_str() {
         Some(text) => text.parse().ok(),
         None => u64::try_from(whole(value)?).ok()?.try_into().ok(),

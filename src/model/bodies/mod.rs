@@ -8,6 +8,7 @@ mod fields;
 mod flood_state;
 mod gauge;
 mod partner_report;
+mod push;
 mod storable;
 mod time_window;
 mod times;
@@ -27,6 +28,7 @@ pub use self::gauge::{GaugeReadings, MissingAlert, SentReading, SettingsUpdate, 
 pub(crate) use self::gauge::{read_gauge, read_mute};
 pub(crate) use self::partner_report::read_partner_report;
 pub use self::partner_report::{PartnerReport, PartnerRules};
+pub(crate) use self::push::{MAX_PUSH_AREAS, PushAreas, PushBody, read_push_subscription};
 pub use self::storable::check_storable;
 pub(crate) use self::time_window::TimeWindow;
 pub(crate) use self::times::effective_time;

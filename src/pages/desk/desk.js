@@ -26,6 +26,7 @@ const chosen = new Set();
 let newest = new Map(); // The last change of each area, from the log.
 let byArea = new Map(); // Reports by area.
 let hasNames, hasNews; // Whether the names of all areas are known, and what needs attention; undefined at first.
+let hasStates = false;
 let entries = new Map(); // The log by area.
 
 const areaOf = (id) => areas.get(`${id}`) ?? { area_id: `${id}` };
@@ -40,7 +41,7 @@ const others = find("others");
 let tab = "attention";
 let order = []; // What the list showed when it was last put in order.
 
-const search = finder(areas, settings.short);
+const search = finder(areas, settings.short, (street) => (sort(), follow(), say(street)));
 /** Returns whether an area is in the chosen parent, which is a city if it ends with the separator. */
 const isWithin = ({ larger }, wanted) => (wanted.endsWith("\n") ? larger?.startsWith(wanted) : larger === wanted);
 const hasReason = (id) => !field.why.value || attention.get(id)?.reasons.some(({ reason }) => reason === field.why.value);
@@ -64,7 +65,7 @@ const candidates = () => {
   if (tab === "all" || found || larger) return [...new Set([...exact, ...needing, ...areas.keys()])].filter(fits);
   return needing;
 };
-const about = (id) => ({ mayWrite: mayWrite(id), area: areaOf(id), flood: states.get(id), by: newest.get(id)?.by, attention: attention.get(id) });
+const about = (id) => ({ mayWrite: mayWrite(id), area: areaOf(id), hasStates, flood: states.get(id), by: newest.get(id)?.by, attention: attention.get(id) });
 
 const gaugesPart = meters({ renew: () => renew(), say: (text) => desk.tell(text) });
 const parts = night({
@@ -103,7 +104,7 @@ const refresh = () => {
 /** Explains why the list is empty. Data that failed to load does not mean that there are no areas. */
 const emptyWords = () => {
   if (hasNames === false || hasNews === false) return t.noAnswer;
-  if (!hasNames || !hasNews || !hasOwn()) return "";
+  if (!hasNames || !hasNews || !hasStates || !hasOwn()) return "";
   if (!areas.size) return t.noAreas;
   const ofOthers = others.checked ? 0 : candidates().length;
   if (ofOthers) return fill(t.ofOthers, { count: ofOthers });
@@ -114,7 +115,7 @@ const count = () => {
   if (wanted().every((id) => known.has(id))) find("new").hidden = true;
   const listed = (ids) => `${others.checked ? ids.length : ids.filter(isMyArea).length}`;
   find("tab-attention").lastElementChild.textContent = listed([...attention.keys()]);
-  find("tab-flooded").lastElementChild.textContent = listed([...states.keys()]);
+  find("tab-flooded").lastElementChild.textContent = hasStates ? listed([...states.keys()]) : "–";
   find("tab-chosen").lastElementChild.textContent = `${chosen.size}`;
   find("empty").hidden = list.order.length > 0;
   find("empty").textContent = emptyWords();
@@ -330,6 +331,7 @@ addEventListener("online", () => {
 live(base, {
   states: (all) => {
     states = new Map([...all].map(([id, flood]) => [`${id}`, flood]));
+    hasStates = true;
     refresh();
     map.update({ states, attention, chosen });
     renewSoon();

@@ -1,7 +1,7 @@
 // Gauges: their curves, those without current data, and switching off a broken one.
 import { nice } from "../names.js";
 import { age, curve, failed, fill, find, loadGauges, make, moment, settings, t } from "../map/words.js";
-import { hour } from "./rows.js";
+import { hour, reasonForm, redraw } from "./rows.js";
 import { send } from "./waiting.js";
 
 /** Creates the part. `renew` reloads the news, `say` shows a message. */
@@ -41,14 +41,7 @@ export const meters = ({ renew, say }) => {
       button.addEventListener("click", () => setMute(gaugeid));
       return [button];
     }
-    const reason = make("input", { maxLength: 200, required: true, placeholder: t.muteWhy, ariaLabel: t.muteWhy });
-    const form = make("form", { className: "hide" }, reason, make("button", { className: "button" }, t.mute));
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      reason.blur();
-      setMute(gaugeid, reason.value.trim());
-    });
-    return [form];
+    return [reasonForm(`gauge ${gaugeid}`, t.muteWhy, t.mute, (reason) => setMute(gaugeid, reason))];
   };
   const condition = ({ gaugeid, status, muted_until, last, observations }) => {
     if (status === "muted") return fill(t.mutedUntil, { at: moment(muted_until).textContent, reason: reasons[gaugeid] ?? "" });
@@ -60,9 +53,7 @@ export const meters = ({ renew, say }) => {
     find("gauges").hidden = !off.length;
     find("gauges-title").textContent = fill(t.gauges, { count: off.length }) + (hasFailed ? ` · ${t.noAnswer}` : "");
     const list = find("gauges-list");
-    // Never replace a field that has the focus.
-    if (list.querySelector("input:focus")) return;
-    list.replaceChildren(...off.slice(0, 100).map((gauge) =>
+    redraw(list, off.slice(0, 100).map((gauge) =>
       make("li", {}, make("p", {}, make("b", {}, nice(gauge.gaugenameid)), ` · ${condition(gauge)}`), ...action(gauge))));
   };
 

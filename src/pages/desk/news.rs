@@ -137,7 +137,7 @@ fn report_json(report: &Report, waiting: Option<&WaitingReport>, photos: &str) -
     })
 }
 
-fn change_json(LoggedChange { change, batch, note }: &LoggedChange) -> Value {
+fn change_json(LoggedChange { change, batch, note, undoes }: &LoggedChange) -> Value {
     json!({
         "area_id": change.area,
         "at": change.at,
@@ -145,5 +145,6 @@ fn change_json(LoggedChange { change, batch, note }: &LoggedChange) -> Value {
         "by": change.by.name(),
         "batch": batch.map(BatchNumber::get),
         "note": note,
+        "undoes": undoes.map(BatchNumber::get),
     })
 }

@@ -2,7 +2,7 @@
 import { fill, find, make, photo, settings, t } from "../map/words.js";
 import { mayModerate, mayWrite } from "./own.js";
 import { placeOf } from "./places.js";
-import { depthOf, hour, swatch } from "./rows.js";
+import { depthOf, hour, reasonForm, redraw, swatch } from "./rows.js";
 import { send } from "./waiting.js";
 
 const MOST_LINES = 100; // So many lines of the log are drawn.
@@ -27,14 +27,12 @@ export const night = ({ areaOf, renew, say, hide, undoButton, figure }) => {
     find("waiting").hidden = !news.waiting && !news.crowded;
     find("waiting-title").textContent = fill(t.waiting, { count: news.waiting });
     find("crowded").hidden = !news.crowded;
-    // Never replace a field that has the focus.
-    if (list.querySelector("input:focus")) return;
     const first = new Map();
     for (const of of news.reports.filter(({ waiting }) => waiting)) {
       const key = of.sender ?? `${of.id}`;
       if (!first.has(key)) first.set(key, of);
     }
-    list.replaceChildren(...[...first.values()].map((of) => {
+    redraw(list, [...first.values()].map((of) => {
       const place = of.area_id == null ? t.outsideAll : placeOf([areaOf(of.area_id)]);
       return make("li", {}, make("b", {}, place), report(of), ...(of.of_sender > 1 ? [all(of)] : []));
     }));
@@ -43,14 +41,7 @@ export const night = ({ areaOf, renew, say, hide, undoButton, figure }) => {
   const all = (of) => {
     const words = make("p", { className: "soft" }, fill(t.ofSender, { count: of.of_sender }));
     if (!settings.mayModerate) return words;
-    const reason = make("input", { maxLength: 200, required: true, placeholder: t.reason, ariaLabel: t.reason });
-    const form = make("form", { className: "hide" }, words, reason, make("button", { className: "button" }, fill(t.hideAll, { count: of.of_sender })));
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      reason.blur();
-      hide(of, reason.value.trim());
-    });
-    return form;
+    return reasonForm(`of ${of.sender}`, t.reason, fill(t.hideAll, { count: of.of_sender }), (reason) => hide(of, reason), words);
   };
 
   /** A report with its moderation actions. */
@@ -59,13 +50,7 @@ export const night = ({ areaOf, renew, say, hide, undoButton, figure }) => {
     if (title || text) parts.push(make("p", {}, [title, text].filter(Boolean).join(": ")));
     parts.push(...photo(address));
     if (mayModerate(area_id)) {
-      const reason = make("input", { maxLength: 200, required: true, placeholder: t.reason, ariaLabel: t.reason });
-      const form = make("form", { className: "hide" }, reason, make("button", { className: "button" }, t.hide));
-      form.addEventListener("submit", (event) => {
-        event.preventDefault();
-        reason.blur();
-        setVisibility(id, true, reason.value.trim());
-      });
+      const form = reasonForm(id, t.reason, t.hide, (reason) => setVisibility(id, true, reason));
       if (waiting) {
         const show = make("button", { type: "button", className: "button" }, t.show);
         show.addEventListener("click", () => setVisibility(id, false, t.reviewed));
@@ -103,12 +88,14 @@ export const night = ({ areaOf, renew, say, hide, undoButton, figure }) => {
       const words = Object.entries(all).filter(([, count]) => count).map(([kind, count]) => fill(t.leftOut[kind], { count }));
       find("left-out").textContent = words.join(" ");
       find("left-out").hidden = !words.length;
-      const lines = groups.slice(0, MOST_LINES).map(({ at, by, batch, note, all }) => {
+      const undone = new Set(log.map(({ undoes }) => undoes));
+      const lines = groups.slice(0, MOST_LINES).map(({ at, by, batch, note, undoes, all }) => {
         const states = [...new Set(all.map(({ state }) => depthOf(state)))].join(" / ");
         const names = placeOf(all.map(({ area_id }) => areaOf(area_id)));
-        const line = make("li", {}, make("p", {}, make("b", {}, hour(at)), ` ${by}: `, ...swatch(all[0].state), `${states} · ${names}`));
+        const line = make("li", {}, make("p", {}, make("b", {}, hour(at)), ` ${by}: `, ...swatch(all[0].state), undoes ? fill(t.undoing, { what: `${states} · ${names}` }) : `${states} · ${names}`));
         if (note) line.append(make("p", { className: "soft" }, note));
-        if (batch && all.every(({ area_id }) => mayWrite(area_id))) line.append(undoButton(batch, all));
+        if (batch && undone.has(batch)) line.append(make("p", { className: "soft" }, t.wasUndone));
+        else if (batch && all.every(({ area_id }) => mayWrite(area_id))) line.append(undoButton(batch, all));
         return line;
       });
       find("night-list").replaceChildren(...(lines.length ? lines : [make("li", {}, t.noChanges)]));

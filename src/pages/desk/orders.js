@@ -133,10 +133,12 @@ export const orders = ({ areaOf, flooded, say, stored, returned }) => {
       return element;
     });
     for (const id of drawn.keys()) if (!waiting.some((order) => order.id === id)) drawn.delete(id);
-    results = results.filter(({ until }) => Date.now() < until);
-    const kept = results.map((of) => of.element);
-    const now = [...cards, ...kept];
     const element = find("cards");
+    // Nothing moves under the pointer: a result stays while it is there, and the newest order is always at the bottom.
+    const isHeld = element.matches(":hover");
+    results = results.filter(({ until }) => Date.now() < until || (until && isHeld));
+    const kept = results.map((of) => of.element);
+    const now = [...kept, ...cards];
     if (now.length !== element.children.length || now.some((of, place) => element.children[place] !== of)) element.replaceChildren(...now);
     const unsent = waiting.reduce((sum, { changes, status }) => sum + (status === "lost" ? changes.length : 0), 0);
     find("unsent").hidden = !unsent;

@@ -1,14 +1,25 @@
 // Finds areas by the words of a phone call, and names groups of areas.
-import { match, nameWords, sameName } from "../name_search.js";
+import { match, nameWords, sameName, streetsOf } from "../name_search.js";
 import { nice } from "../names.js";
 import { fill, t } from "../map/words.js";
 import { named } from "./rows.js";
 
 const MOST_PLACES = 3; // More places are counted.
 
-/** Returns a search in a map of areas. It returns the identifiers of those that a text means; null without a text. */
-export const finder = (areas, short) => {
+/**
+ * Returns a search in a map of areas. It returns the identifiers of those that a text means; null without a text. If it means none, calls
+ * `changed` with the name of the street when its areas are known.
+ */
+export const finder = (areas, short, changed) => {
   let last, found;
+  const askForStreets = async (text, key) => {
+    const all = await streetsOf(text, () => key === last).catch(() => (last = undefined, []));
+    if (key !== last || !all.length) return;
+    // Streets with other names are other places.
+    const same = all.filter(({ name }) => name === all[0].name);
+    found = new Set(same.flatMap(({ ids }) => ids).filter((id) => areas.has(id)));
+    changed([same[0].name, same.map(({ more }) => more).join(", ")].filter(Boolean).join(": "));
+  };
   return (text) => {
     if (!text.trim()) return null;
     const key = `${areas.size} ${text}`;
@@ -17,6 +28,7 @@ export const finder = (areas, short) => {
     for (const area of areas.values()) area.fields ??= [area.area_name, area.parent_name, area.city_name].map(nameWords);
     found = new Set(sameName(match([...areas.values()], text, short)).map(({ area_id }) => `${area_id}`));
     if (areas.has(text.trim())) found.add(text.trim());
+    if (!found.size && areas.size) askForStreets(text, key);
     return found;
   };
 };

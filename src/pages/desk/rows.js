@@ -29,9 +29,35 @@ const reasonOf = (reason) => {
 const evidenceOf = ({ report_ids, first, last, depths: all, gauges }) =>
   [fill(t.reports, { count: report_ids.length, span: span(first, last) }) + heights(all), ...gauges].join("; ");
 
+/** A form that asks for a reason and calls `act` with it. `key` is unique in its list. */
+export const reasonForm = (key, words, label, act, ...before) => {
+  const reason = make("input", { maxLength: 200, required: true, placeholder: words, ariaLabel: words });
+  reason.dataset.key = key;
+  const form = make("form", { className: "hide" }, ...before, reason, make("button", { className: "button" }, label));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    act(form.querySelector("input").value.trim());
+  });
+  return form;
+};
 /**
- * Draws the list into `element`. `about(id)` returns the data of an area: `mayWrite`, `area`, `flood`, `by`,
- * `attention`. Calls `choose(id, is)` and
+ * Replaces the content of an element, except the fields of reasons that are still there, with what is typed in them. Returns whether it did:
+ * not while something in it is pressed.
+ */
+export const redraw = (element, parts) => {
+  if (element.querySelector(":active")) return false;
+  const fields = () => [...element.querySelectorAll("input[data-key]")];
+  const before = new Map(fields().map((field) => [field.dataset.key, field]));
+  const focused = document.activeElement;
+  element.replaceChildren(...parts);
+  for (const field of fields()) field.replaceWith(before.get(field.dataset.key) ?? field);
+  if (before.get(focused.dataset?.key) === focused) focused.focus({ preventScroll: true });
+  return true;
+};
+
+/**
+ * Draws the list into `element`. `about(id)` returns the data of an area: `mayWrite`, `area`, `hasStates`, `flood`,
+ * `by`, `attention`. Calls `choose(id, is)` and
  * `suggest(id, state)` for taps, and `unfolded()` when a row is unfolded; `detail(id)` returns the elements that it shows then.
  */
 export const rows = ({ element, more, about, chosen, choose, suggest, unfolded, detail }) => {
@@ -61,19 +87,19 @@ export const rows = ({ element, more, about, chosen, choose, suggest, unfolded, 
   const fillRow = (id) => {
     const parts = all.get(id);
     if (!parts) return;
-    const { area, flood, by, attention, mayWrite } = about(id);
+    const { area, hasStates, flood, by, attention, mayWrite } = about(id);
     parts.box.disabled = !mayWrite;
     parts.box.checked = chosen.has(id);
     parts.row.classList.toggle("chosen", chosen.has(id));
     const isOpen = open.has(id);
     parts.unfold.setAttribute("aria-expanded", isOpen);
     parts.unfold.ariaLabel = `${t.details}: ${named(area)}`;
-    const key = JSON.stringify([area, flood, by, attention, mayWrite, Math.floor(Date.now() / 60_000)]);
+    const key = JSON.stringify([area, hasStates, flood, by, attention, mayWrite, Math.floor(Date.now() / 60_000)]);
     if (parts.key !== key) {
       parts.key = key;
       parts.title.replaceChildren(make("b", {}, nice(area.area_name || "") || `${id}`), " ", make("span", { className: "soft" }, [area.parent_name, area.city_name].filter(Boolean).map(nice).join(" · ")));
-      const state = make("p", { className: "state" }, ...swatch(flood?.state), depthOf(flood?.state));
-      if (flood) state.append(" ", make("span", { className: "soft" }, [`${t.since} ${age(flood.flooded_since)}`, `${t.confirmed} ${age(flood.confirmed)}`, by].filter(Boolean).join(" · ")));
+      const state = make("p", { className: "state" }, ...swatch(flood?.state), hasStates ? depthOf(flood?.state) : "–");
+      if (flood) state.append(" ", make("span", { className: "soft" }, [flood.flooded_since && `${t.since} ${age(flood.flooded_since)}`, flood.confirmed && `${t.confirmed} ${age(flood.confirmed)}`, by].filter(Boolean).join(" · ")));
       const reasons = (attention?.reasons ?? []).map((reason) => make("li", { className: reason.reason }, reasonOf(reason)));
       const content = [state];
       if (reasons.length) content.push(make("ul", {}, ...reasons));
@@ -91,11 +117,7 @@ export const rows = ({ element, more, about, chosen, choose, suggest, unfolded, 
     if (isOpen) {
       const inner = detail(id);
       const text = inner.map((of) => of.outerHTML).join();
-      // Never replace a field that has the focus.
-      if (text !== parts.text && !parts.below.querySelector("input:focus")) {
-        parts.below.replaceChildren(...inner);
-        parts.text = text;
-      }
+      if (text !== parts.text && redraw(parts.below, inner)) parts.text = text;
     }
   };
 

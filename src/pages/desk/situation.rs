@@ -287,7 +287,8 @@ mod tests {
         let at = Timestamp::parse("2016-12-19T13:53:52.274Z").unwrap();
         let by = Actor { subject: "bpbd".to_owned(), username: None };
         let change = FloodChange { area: AreaId::EXERCISE, state: None, at, received: at, by };
-        let mut changes = vec![LoggedChange { change, batch: None, note: None }; MAX_CHANGES as usize - 1];
+        let mut changes =
+            vec![LoggedChange { change, batch: None, note: None, undoes: None }; MAX_CHANGES as usize - 1];
         assert_eq!(truncated_before(&changes), None);
         changes.push(changes[0].clone());
         assert_eq!(truncated_before(&changes), Some(at));

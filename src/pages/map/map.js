@@ -2,8 +2,8 @@
 import { View, toPlace, toWorld } from "./module/view.js";
 import { Names, Points, Shapes, decode, middleOf } from "./module/layers.js";
 import { nice } from "../names.js";
-import { once } from "../request.js";
-import { base, failed, fill, find, keptSince, language, load, make, moment, nameOf, query, replaced, settings, stating, t } from "./words.js";
+import { get, once } from "../request.js";
+import { attempt, base, clockOf, depths, failed, fill, find, keptSince, language, load, make, moment, nameOf, query, replaced, settings, stating, t } from "./words.js";
 import { pageSays } from "./statements.js";
 import { elements, inShort, saysOf, sentence } from "./panel.js";
 import { list, mark, showOver, whenChosen } from "./list.js";
@@ -74,14 +74,19 @@ const covered = () => {
 covered();
 addEventListener("resize", covered);
 
-const say = (text, key) => {
+// What was said about several areas is said anew when anything changes.
+let sayAgain;
+const say = (text, key, again) => {
+  sayAgain = again;
   const said = find("said");
+  // Screen readers read each change.
+  if (said.textContent === text) return;
   stating(said, key, text);
   said.hidden = !text;
 };
 
-// Reports and gauges, whose script is loaded after the floods are drawn.
-let pins;
+// Reports and gauges, and the trend, whose scripts are loaded after the floods are drawn.
+let pins, trends;
 
 // Floods.
 // Features by area_id.
@@ -100,8 +105,12 @@ const situation = () => ({
 /** Returns the flood reports of an area that count: of the last hours, and not before its last change. */
 const reportsOf = (id) => {
   const from = Math.max(Date.now() - settings.reportsFor, Date.parse(states.now.get(id)?.last_updated ?? states.over.get(id) ?? 0));
-  const all = pins?.reported(id) ?? (settings.reported?.area === id ? settings.reported.reports : undefined);
-  return all?.filter(({ at }) => Date.parse(at) >= from);
+  const recent = (all) => all?.filter(({ at }) => Date.parse(at) >= from);
+  const loaded = pins ? pins.reported(id) : null;
+  if (loaded) return recent(loaded);
+  // Without newer ones, those that the page came with still count, but it may not have all.
+  const first = recent(settings.reported?.area === id ? settings.reported.reports : undefined);
+  return loaded === null || first?.length ? first : undefined;
 };
 const about = (id) => ({ ...(states.shown.get(id) ?? { over_since: states.over.get(id) }), reports: reportsOf(id) });
 
@@ -126,6 +135,11 @@ const summary = () => {
   const change = ["newest", "never"].find((key) => says.includes(key));
   find("newest").parentElement.hidden = !change;
   stating(find("newest"), change, change === "newest" ? moment(now.newest) : settings.says.never);
+  const trend = trends?.ofAll(now, [...states.shown.keys()]);
+  find("trend").hidden = !trend;
+  stating(find("trend"), trend?.key, trend?.text ?? "");
+  showOver([...states.over].filter(([, over_since]) => saysOf(now, { over_since, reports: [] }).includes("over")), geometry);
+  sayAgain?.();
   card();
   const title = current.area && geometry.has(current.area) ? areaTitle(current.area) : `${settings.says.title}${isCounted ? `, ${all.length} ${settings.says.flooded}` : ""}`;
   document.title = titled.join(title);
@@ -145,7 +159,6 @@ const draw = async () => {
     list([...shown].map(([id, flood]) => ({ area_name: "", parent_name: "", city_name: "", ...geometry.get(id)?.properties, ...flood, area_id: id, isFaded: isFaded(flood) })));
     mark(current.area);
     find("total").textContent = `${all.length}`;
-    showOver(states.hour ? [] : [...states.over].filter(([, at]) => Date.now() - Date.parse(at) < settings.overFor), geometry);
     summary();
     if (!isOther) return;
     nameFloods();
@@ -174,16 +187,25 @@ const titled = document.title.split(settings.title);
 const shareButton = make("button", { type: "button", className: "button" }, t.share);
 // The page has no form if residents cannot report.
 const reportLinks = find("report-here") ? [find("report-here"), make("a", { className: "button" }, t.reportHere)] : [];
+// Messages need a secure page that is not in a frame.
+const tellButton = settings.tell && isSecureContext && top === self && navigator.serviceWorker ? [make("button", { type: "button", className: "button" }, settings.tell)] : [];
 const closeButton = make("button", { type: "button", className: "close", ariaLabel: t.close, title: t.close }, "×");
-chosen.replaceChildren(body, make("p", { className: "actions" }, ...reportLinks.slice(1), shareButton), closeButton);
+chosen.replaceChildren(body, make("p", { className: "actions" }, ...reportLinks.slice(1), ...tellButton, shareButton), closeButton);
+tellButton[0]?.addEventListener("click", async () => {
+  const { area_id, parent_name, city_name, area_name } = geometry.get(current.area).properties;
+  const parent = parent_name ? { parent_name, city_name, name: nice(parent_name) } : null;
+  const { tell } = await import("/map/push.js");
+  await tell({ language, area: { id: area_id, name: nameOf({ parent_name, area_name, area_id }) }, parent }).catch((error) => (failed(error), say(t.noAnswer)));
+});
 chosen.setAttribute("aria-live", "polite");
 
 /** Shows the current state of the selection. */
 const card = () => {
   linkReports();
+  if (tellButton.length) tellButton[0].hidden = !current.area;
   const parts = current.area ? areaCard(current.area) : current.points ? pointsCard(current.points) : [];
   chosen.hidden = !parts.length;
-  const key = parts.map((part) => part.outerHTML).join().replace(/<time[^>]*>[^<]*/g, (time) => time.match(/datetime="[^"]*"/)[0]);
+  const key = parts.map((part) => part.outerHTML).join().replace(/<time[^>]*>[^<]*/g, (time) => time.match(/datetime="[^"]*"/)[0]).replace(/("(?:worse|better|same)">)[^<]*/, "$1");
   if (key !== body.key) body.replaceChildren(...parts);
   body.key = key;
 };
@@ -195,7 +217,9 @@ const areaCard = (id) => {
   const now = situation();
   // Do not wrap lines before the number of an area.
   const parts = [make("h2", {}, nameOf(feature.properties).replace(/ (?=\d+$)/, "\u00a0")), make("p", { className: "place" }, nice(feature.properties.city_name))];
-  return [...parts, ...elements(saysOf(now, about(id)), now, about(id))];
+  const trend = trends?.of(now, id);
+  const [state, ...others] = elements(saysOf(now, about(id)), now, about(id));
+  return [...parts, state, ...(trend ? [stating(make("p"), trend.key, trend.text)] : []), ...others];
 };
 const pointsCard = (ids) => {
   const all = ids.flatMap((id) => pins?.find(id) ?? []);
@@ -333,15 +357,23 @@ const searching = {
       view.go(entry.place, 14.5);
       return chooseAt(entry.place);
     }
-    await land.show(entry).catch(failed);
-    const flooded = entry.ids.filter((id) => states.shown.has(id)).length;
-    const reports = entry.ids.reduce((sum, id) => sum + (reportsOf(id)?.length ?? 0), 0);
-    const [first] = pageSays({ ...situation(), flooded, isPart: true }, settings);
-    const values = { count: flooded, all: entry.ids.length, name: entry.name };
-    if (first === "flooded") say(fill(t.floodedIn, values), "floodedIn");
-    else if (reports) say(`${entry.name}: ${fill(t.reportCount, { count: reports })}`, "reportCount");
-    else if (first === "noneHere") say(fill(t.noneIn, values), "noneIn");
-    else say(sentence(first), first);
+    if (entry.isStreet && entry.ids.length === 1) return choose(entry.ids[0]);
+    const wet = entry.ids.filter((id) => states.shown.has(id));
+    if (!entry.isStreet) await land.show(entry).catch(failed);
+    else if (geometry.has(wet[0])) view.fit(geometry.get(wet[0]).box, { most: 14.5, margin: 50 });
+    else view.go(entry.at, 14.5);
+    const tell = () => {
+      const count = entry.ids.filter((id) => states.shown.has(id)).length;
+      const reports = states.hour ? [] : entry.ids.map(reportsOf);
+      const sum = reports.reduce((sum, of) => sum + (of?.length ?? 0), 0);
+      const [first] = pageSays({ ...situation(), flooded: count, isPart: true }, settings);
+      const values = { count, all: entry.ids.length, name: entry.name };
+      if (first === "flooded") say(fill(t.floodedIn, values), "floodedIn", tell);
+      else if (sum) say(`${entry.name}: ${fill(t.reportCount, { count: sum })}`, "reportCount", tell);
+      else if (first === "noneHere") say([fill(t.noneIn, values), ...(reports.every(Boolean) ? [] : [sentence("reportsUnknown")])].join(" "), "noneIn", tell);
+      else say(sentence(first), first, tell);
+    };
+    tell();
   },
 };
 const showHour = (hour) => {
@@ -419,6 +451,7 @@ begin().catch((error) => (failed(error), null)).then(async (areas) => {
       if (states.hour) return;
       states.shown = states.now;
       draw().then(() => announce(before, states.now));
+      trends?.renew();
     },
     stale: link.stale,
     connected: link.connected,
@@ -428,9 +461,13 @@ begin().catch((error) => (failed(error), null)).then(async (areas) => {
   const { cities } = await index().catch(() => ({ cities: [] }));
   nameById = new Map(cities.flatMap(([, parents]) => parents.flatMap(([parent, areas]) => areas.map(([id, name]) => [id, nameOf({ area_id: id, area_name: name, parent_name: parent })]))));
   for (const show of Object.values(renew)) await show().catch(failed);
+  const { trend } = await import("/map/trend.js");
+  trends = trend({ changed: summary, about, get, query, clockOf, depths, fill, flooded: settings.says.flooded, t: t.trend });
+  summary();
   // The search works offline, too.
   await names().catch(failed);
   await keep().catch(failed);
+  if (attempt(() => localStorage.getItem("push"))) await import("/map/push.js").then(({ renew }) => renew(base)).catch(failed);
 });
 
 /** Caches the page for reading offline. */

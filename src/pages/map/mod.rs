@@ -5,8 +5,11 @@ mod names;
 mod page;
 mod page_cache;
 pub(super) mod picture;
+pub(super) mod push;
 mod selected_area;
 mod shared_link;
+pub(super) mod streets;
+pub(super) mod trend;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +22,7 @@ pub(crate) use self::names::NameIndex;
 use self::page::{MapData, Page, Version};
 use self::page_cache::PageCache;
 pub(crate) use self::picture::Pictures;
+pub(crate) use self::trend::Trends;
 use crate::config::{Config, Tiles};
 use crate::data::statements::FloodData;
 use crate::guards::{AreaFilter, Caller, Language};
@@ -27,6 +31,7 @@ use crate::model::{AreaSelector, SourceStatus, Timestamp};
 use crate::pages::assets::{Assets, minify};
 use crate::pages::flood_reports::FloodReports;
 use crate::pages::layout::Layout;
+use crate::push::PushService;
 use crate::rendering::basemap::Basemap;
 use crate::rendering::{ApiResponse, JSON, ResponseCache, precompress};
 use crate::runtime::off_thread;
@@ -109,6 +114,7 @@ pub(super) async fn show(
     basemap: &State<Basemap>,
     store: &State<Arc<dyn Store>>,
     config: &State<Config>,
+    push: &State<Option<PushService>>,
 ) -> Result<MapPage, Problem> {
     let (selector, unknown_city) = match (select, city) {
         (Ok(select), _) => (select.areas, None),
@@ -167,6 +173,7 @@ pub(super) async fn show(
         reports,
         sources: &sources,
         styles: &pages.styles,
+        has_push: push.is_some(),
     };
     let body = if page.is_unknown() {
         Body::NotFound(page.html(&cache, layout, config)?)
@@ -194,7 +201,11 @@ pub(super) async fn find_file(
     _caller: Caller,
     file: &str,
     files: &State<Assets>,
+    config: &State<Config>,
 ) -> Result<ApiResponse, Problem> {
+    if let Some(icon) = push::find_icon(file, config) {
+        return Ok(icon);
+    }
     files.find("/map/", file).await
 }
 
@@ -243,7 +254,7 @@ fn policy(config: &Config) -> String {
     let embed = if config.map.embed.is_empty() { "'none'".to_owned() } else { config.map.embed.join(" ") };
     format!(
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; \
-         img-src 'self' data: {photos} {tiles}; base-uri 'none'; form-action 'self'; frame-ancestors {embed}"
+         img-src 'self' data: {photos} {tiles}; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors {embed}"
     )
 }
 

@@ -121,6 +121,8 @@ pub(super) struct Page<'a> {
     pub(super) sources: &'a [SourceReport],
     /// The style sheets, inlined to save a request on a slow connection.
     pub(super) styles: &'a str,
+    /// Whether people can subscribe to messages.
+    pub(super) has_push: bool,
 }
 
 impl Page<'_> {
@@ -156,6 +158,12 @@ impl Page<'_> {
             Some(since) => page.stale_since(since, now.saturating_duration_since(since)),
             None => page,
         }
+    }
+
+    /// Returns the name of the chosen city; without a choice, that of the first area.
+    pub(super) fn city_name(&self) -> Option<&str> {
+        let area = self.data.areas.iter().find(|area| self.selector.matches(area));
+        area.map(|area| area.city_name.as_str())
     }
 
     fn situation(&self, now: Timestamp) -> Situation {
@@ -203,7 +211,7 @@ impl Page<'_> {
             "says": Sentence::for_script(texts),
             "depths": depths,
             "city": selector.city,
-            "cityName": areas.iter().find(|area| selector.matches(area)).map(|area| &area.city_name),
+            "cityName": self.city_name(),
             "cursor": cursor.map(|cursor| cursor.to_string()),
             "tiles": config.map.tiles,
             "ground": basemap_version,
@@ -217,6 +225,7 @@ impl Page<'_> {
             "hasAreas": situation.has_areas,
             "areasFrom": lowest_zoom_of_areas(areas),
             "newest": situation.newest,
+            "tell": self.has_push.then(|| texts.text("push", "tell")),
             "over": self.recently_ended(now),
             "reported": self.reports.as_ref().map(|reported| json!({ "area": self.area, "reports": reports_json(reported) })),
             "check": CHECK_INTERVAL,
@@ -271,7 +280,7 @@ impl Page<'_> {
             cities => Serde(offered.map(|(code, name)| json!({ "code": code, "name": name })).collect::<Vec<_>>()),
             city => selector.city.clone(),
             alerts => format!("{base}/alerts"),
-            report => config.cards.open,
+            report => config.cards.open, notifications => self.has_push,
         };
         let keep = [("area", self.area), ("city", selector.city.as_deref())];
         let keep: Vec<_> = keep.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();

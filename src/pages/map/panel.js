@@ -17,7 +17,7 @@ const CLASSES = { advice: "advice", unconfirmed: "notice", stale: "notice", offl
 const time = (at) => at && Date.parse(at);
 
 /** Returns the sentences about an area with `state`, `flooded_since` and `confirmed`, or `over_since`; and `reports`, if loaded. */
-export const saysOf = (situation, { state, flooded_since, confirmed, over_since, reports }) =>
+export const saysOf = (situation, { state = undefined, flooded_since = undefined, confirmed = undefined, over_since, reports }) =>
   areaSays(situation, settings, { state, flooded_since: time(flooded_since), confirmed: time(confirmed), over_since: time(over_since), reports: reports?.length });
 
 /** Returns these sentences in words, as elements. */

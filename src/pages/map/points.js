@@ -125,8 +125,8 @@ const gauge = (feature) => {
  */
 export const points = ({ layer, view, choose, areaName, colourOf, changed }) => {
   const all = { reports: [], gauges: [], infrastructure: [] };
-  // The flood reports by area_id; nothing until they are loaded.
-  let ofAreas;
+  // The flood reports by area_id: `null` until they are loaded, `undefined` if that has failed.
+  let ofAreas = null;
   // The reports of an hour of the past.
   let archived = null;
 
@@ -209,7 +209,7 @@ export const points = ({ layer, view, choose, areaName, colourOf, changed }) => 
       archived = result && (await readReports(result));
       draw();
     },
-    /** Returns the flood reports of an area, oldest first; nothing if they are not loaded. */
+    /** Returns the flood reports of an area, oldest first: `null` until they are loaded, `undefined` if that has failed. */
     reported: (id) => ofAreas && [...(ofAreas.get(id)?.values() ?? [])].sort((one, other) => one.at.localeCompare(other.at)),
     /** Returns points as rows of a list. */
     rows: (all) => rows(all, choose),

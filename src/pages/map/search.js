@@ -1,6 +1,6 @@
 // "Is my street flooded?": the search for a name, and the reader's own place.
 import { get, once } from "../request.js";
-import { find, make, settings, t } from "./words.js";
+import { find, make, query, settings, t } from "./words.js";
 
 const MOST = 12;
 const input = find("query");
@@ -10,12 +10,13 @@ let hits = [], active = -1;
 /** Returns the index of names, requested once. */
 export const index = () => once("names", async () => (await get(settings.names)).body);
 
-/** Returns the search, loaded once: a function that returns the entries that a text means. */
+/** Returns the search, loaded once: functions that return the entries that a text means, `among` the names and `streets`. */
 export const names = () => once("search", async () => {
-  const [{ fromIndex, match }, body] = await Promise.all([import("/map/name_search.js"), index()]);
+  const [{ fromIndex, match, streetsOf }, body] = await Promise.all([import("/map/name_search.js"), index()]);
   // A page about a city follows only the floods of that city.
   const entries = fromIndex(body).filter(({ ids, city }) => !ids || !settings.city || city === settings.cityName);
-  return (text) => match(entries, text, body.short).slice(0, MOST).map(({ entry }) => entry);
+  const among = (text) => match(entries, text, body.short).slice(0, MOST).map(({ entry }) => entry);
+  return { among, streets: (text, isWanted) => streetsOf(text, isWanted, Object.fromEntries(query())) };
 });
 
 const close = () => {
@@ -37,12 +38,21 @@ export const search = ({ choose, locate, say }) => {
     choose(entry);
     input.value = entry.name;
   };
+  /** Lists what the text means. Returns whether the list is that of the present text. */
   const show = async () => {
     const text = input.value;
     if (!text.trim()) return close();
-    const match = await names().catch(() => null);
+    const by = await names().catch(() => null);
+    let entries = by?.among(text) ?? [];
+    let none = t.searchNone;
+    if (by && !entries.length) {
+      // The list of an earlier text would be chosen by mistake.
+      hits = [];
+      close();
+      entries = await by.streets(text, () => text === input.value).catch(() => ((none = t.streetsMissing), []));
+    }
     if (text !== input.value) return;
-    hits = match?.(text) ?? [];
+    hits = entries;
     active = -1;
     found.replaceChildren(...hits.map((entry, at) => {
       const item = make("li", { id: `found-${at}` }, entry.name, make("small", {}, entry.place ? t.place : entry.more));
@@ -51,13 +61,14 @@ export const search = ({ choose, locate, say }) => {
       return item;
     }));
     if (!hits.length) {
-      const none = make("li", {}, t.searchNone);
-      none.setAttribute("role", "option");
-      none.setAttribute("aria-disabled", "true");
-      found.append(none);
+      const nothing = make("li", {}, none);
+      nothing.setAttribute("role", "option");
+      nothing.setAttribute("aria-disabled", "true");
+      found.append(nothing);
     }
     found.hidden = false;
     input.setAttribute("aria-expanded", "true");
+    return true;
   };
   input.addEventListener("focus", () => names().catch(() => {}));
   input.addEventListener("input", show);
@@ -75,9 +86,8 @@ export const search = ({ choose, locate, say }) => {
   input.addEventListener("blur", () => setTimeout(close, 200));
   find("search").addEventListener("submit", async (event) => {
     event.preventDefault();
-    await show();
-    const entry = hits[Math.max(0, active)];
-    if (entry) take(entry);
+    if (active >= 0 && !found.hidden) return take(hits[active]);
+    if ((await show()) && hits.length) take(hits[0]);
   });
   find("locate").addEventListener("click", () => {
     emptySearch();

@@ -5,7 +5,7 @@ use super::picture;
 use super::selected_area::{SelectedArea, TextContext};
 use crate::config::Config;
 use crate::data::statements::{FloodData, Sentence, Situation};
-use crate::model::Timestamp;
+use crate::model::{Timestamp, readable};
 
 impl Page<'_> {
     /// Returns the title of the page, and the title of links to it, which has the time of the state.
@@ -23,10 +23,11 @@ impl Page<'_> {
             (None, Some(flooded)) => format!("{name}, {} {flooded}", situation.flooded),
             (None, None) => name.to_owned(),
         };
-        let shared = match self.title_time(situation) {
-            Some(at) => format!("{title}, {}", texts.moment(at, zone)),
-            None => title.clone(),
-        };
+        let city = self.selector.city.as_ref().filter(|_| chosen.is_none()).and(self.city_name());
+        let city = city.map(|city| format!("{}: ", readable(city)));
+        let time = self.title_time(situation).map(|at| format!(", {}", texts.moment(at, zone)));
+        let shared = [city.as_deref(), Some(title.as_str()), time.as_deref()];
+        let shared = shared.into_iter().flatten().collect();
         (title, shared)
     }
 

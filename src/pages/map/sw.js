@@ -1,5 +1,7 @@
 // Caches the page and the last public data for an hour, so that the map opens offline. Requests go to the network first. The worker uses a
 // cached response if the network fails, does not respond for some seconds, or returns a response that is not from the service.
+import { inTime, inTurn, optionsOf, store } from "./subscription.js";
+
 const HOUR = 3_600_000;
 // The time that a request waits for the service if there is a cached response.
 const SILENCE = 5_000;
@@ -95,6 +97,38 @@ addEventListener("install", () => skipWaiting());
 addEventListener("activate", (event) => event.waitUntil(clients.claim()));
 addEventListener("fetch", (event) => {
   if (event.request.method === "GET" && isKept(new URL(event.request.url))) event.respondWith(respond(event));
+});
+// Messages of the service. A message that says the same as the shown one does not ring again.
+const LATE_AFTER = 1_800_000;
+addEventListener("push", (event) => {
+  const { title, body, at, late, url, tag } = event.data.json();
+  const text = Date.now() - Date.parse(at) > LATE_AFTER ? `${body}\n${late}` : body;
+  const show = async () => {
+    const [shown] = await self.registration.getNotifications({ tag });
+    const renotify = shown?.title !== title || shown.body !== text;
+    await self.registration.showNotification(title, { body: text, tag, renotify, data: { url }, icon: "/map/icon-192.png", badge: "/map/icon-192.png" });
+  };
+  event.waitUntil(show());
+});
+addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  const address = new URL(event.notification.data.url, location.origin);
+  const open = async () => {
+    const all = await clients.matchAll({ type: "window" });
+    const page = all.find(({ url }) => new URL(url).pathname === "/map");
+    if (!page) return clients.openWindow(address);
+    await page.focus().catch(() => {});
+    return page.navigate(address);
+  };
+  event.waitUntil(open());
+});
+// The browser has replaced the subscription: the service needs the new one. If this fails, the page does it when it is opened.
+addEventListener("pushsubscriptionchange", (event) => {
+  const replace = async (own) => {
+    if (!own) return;
+    await store(base, own, event.newSubscription ?? await inTime(self.registration.pushManager.subscribe(await optionsOf(base))));
+  };
+  event.waitUntil(inTurn(replace));
 });
 // Caches resources that a page loaded before this worker was active.
 addEventListener("message", (event) => {

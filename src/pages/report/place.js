@@ -18,6 +18,8 @@ let isByHand = false;
 let isMoved = false;
 export let place = null;
 let asking = null;
+// Changes whenever the person chooses a place, or drops it.
+let choices = 0;
 // The place of the pin, and the name of its area; and a function that shows it on the map.
 let pin = null, drawPin = () => {};
 
@@ -28,6 +30,7 @@ export function askOutside(isAsked) {
 }
 
 export function forgetPlace(says = noPlace) {
+  choices++;
   place = pin = null;
   drawPin();
   asking?.abort();
@@ -38,6 +41,7 @@ export function forgetPlace(says = noPlace) {
 const rounded = (degrees) => Math.round(degrees * 1e4) / 1e4;
 
 export async function choose([lng, lat], name) {
+  choices++;
   place = [rounded(lng), rounded(lat)];
   askOutside(false);
   field("lng").value = place[0];
@@ -150,9 +154,14 @@ export async function openMap() {
 id("locate").addEventListener("click", () => {
   const before = place ? ` ${id("chosen").textContent}` : "";
   id("chosen").textContent = texts.locating;
-  const failed = () => { id("chosen").textContent = texts.noPosition + before; };
+  // A late position does not replace a place that was chosen meanwhile.
+  const number = choices;
+  const failed = () => {
+    if (number === choices) id("chosen").textContent = texts.noPosition + before;
+  };
   if (!navigator.geolocation) return failed();
   const found = ({ coords: { longitude, latitude, accuracy } }) => {
+    if (number !== choices) return;
     const isPrecise = accuracy <= PRECISE;
     if (isPrecise) choose([longitude, latitude]);
     else forgetPlace(filled(texts.around, { metres: Math.round(accuracy) }));
@@ -162,9 +171,9 @@ id("locate").addEventListener("click", () => {
 });
 
 const names = () => once("names", async () => {
-  const [{ fromIndex, match }, { body }] = await Promise.all([import("/map/name_search.js"), get("/map/names")]);
+  const [{ fromIndex, match, streetsOf }, { body }] = await Promise.all([import("/map/name_search.js"), get("/map/names")]);
   const areas = fromIndex(body).filter((entry) => entry.id);
-  return (text) => match(areas, text, body.short).slice(0, MOST_FOUND).map(({ entry }) => entry);
+  return { among: (text) => match(areas, text, body.short).slice(0, MOST_FOUND).map(({ entry }) => entry), streets: streetsOf };
 });
 id("search").addEventListener("focus", () => names().catch(() => {}));
 id("search").addEventListener("input", search);
@@ -179,24 +188,37 @@ async function search() {
   const text = id("search").value.trim();
   const list = id("found");
   if (!text) return list.replaceChildren();
-  const find = await names().catch(() => null);
-  if (text !== id("search").value.trim()) return;
-  if (!find) return list.replaceChildren();
-  const found = find(text);
-  list.replaceChildren(...found.map((area) => {
-    const name = [area.name, area.more].filter(Boolean).join(", ");
+  const isOther = () => text !== id("search").value.trim();
+  const by = await names().catch(() => null);
+  if (isOther()) return;
+  if (!by) return list.replaceChildren();
+  let none = texts.none;
+  let found = by.among(text);
+  if (!found.length) {
+    found = await by.streets(text, () => !isOther()).catch(() => ((none = texts.streetsMissing), []));
+    if (isOther()) return;
+  }
+  list.replaceChildren(...found.map((entry) => {
+    const name = [entry.name, entry.more].filter(Boolean).join(", ");
     const button = Object.assign(document.createElement("button"), { type: "button", className: "button", textContent: name });
     button.addEventListener("click", async () => {
-      const at = await get(`/reporting/places?area=${area.id}`).catch(() => null);
+      list.replaceChildren();
+      // A street may be long: the person moves the map to the place on it.
+      if (entry.isStreet) {
+        forgetPlace();
+        return aim(entry.at, 16);
+      }
+      const number = choices;
+      const at = await get(`/reporting/places?area=${entry.id}`).catch(() => null);
+      if (number !== choices) return;
       if (!at) return forgetPlace(texts.placeFailed);
       const { lat, lng } = at.body.result;
       choose([lng, lat], name);
       aim([lng, lat], 16);
-      list.replaceChildren();
     });
     const item = document.createElement("li");
     item.append(button);
     return item;
   }));
-  if (!found.length) list.replaceChildren(Object.assign(document.createElement("li"), { textContent: texts.none }));
+  if (!found.length) list.replaceChildren(Object.assign(document.createElement("li"), { textContent: none }));
 }

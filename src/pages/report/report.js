@@ -224,6 +224,9 @@ function report() {
   };
 }
 
+/** What the person has filled in, to compare. */
+const contentOf = ({ fields, photo }) => JSON.stringify([fields.filter(([name]) => name !== "token"), photo?.size]);
+
 /** Empties the form. */
 function clear() {
   form.reset();
@@ -342,7 +345,8 @@ form.addEventListener("submit", async (event) => {
   id("send").disabled = true;
   id("sending").textContent = texts.sending;
   await isShrunk.catch(() => {});
-  const sent = report();
+  const sent = { ...report(), ...(target.replaces ? { replaces: true } : {}) };
+  target.content = contentOf(sent);
   isSending = true;
   try {
     const before = (await reports().catch(() => [])).find(({ key }) => key === sent.key);
@@ -383,7 +387,10 @@ async function sendWaiting(isForced = false) {
   try {
     const sent = (await flush(isForced)).filter(({ thanks }) => thanks).at(-1);
     const left = await reports();
-    const isHere = sent && (sent.key === target.key || (own.has(sent.key) && !left.length && isUntouched()));
+    const isChanged = target.content && !isUntouched() && target.content !== contentOf(report());
+    // What the person has changed since stays in the form, and replaces what was sent.
+    target.replaces ||= sent?.key === target.key && isChanged;
+    const isHere = sent && ((sent.key === target.key && !isChanged) || (own.has(sent.key) && !left.length && isUntouched()));
     if (isHere) return leave(sent.thanks);
     const [refused] = left.filter(({ state }) => state === "refused");
     if (refused && isUntouched()) open(refused);

@@ -9,7 +9,7 @@ use super::lines::{Line, Point, bounds, join, length, simplify};
 use crate::model::{BasemapFeature, BasemapKind, BasemapShape, BasemapShapeType, Position};
 
 /// Units per degree.
-const UNITS: f64 = 1e7;
+pub(super) const UNITS: f64 = 1e7;
 
 const ZOOMS: [u8; 5] = [8, 10, 12, 14, 16];
 
@@ -220,6 +220,16 @@ impl ZoomLevels {
 
     pub(super) fn name(&self, number: u32) -> &str {
         self.names.get(number as usize).map_or("", String::as_str)
+    }
+
+    /// Returns the named roads and streets with their numbers.
+    pub(super) fn roads(&self) -> impl Iterator<Item = (usize, &BasemapGeometry)> {
+        let nearest = self.zooms.last().into_iter().flat_map(|level| &level.parts).enumerate();
+        nearest.filter(|(_, part)| part.kind.is_road() && !self.name(part.name).is_empty())
+    }
+
+    pub(super) fn road(&self, number: usize) -> Option<&BasemapGeometry> {
+        self.zooms.last()?.parts.get(number)
     }
 
     pub(super) fn places(&self) -> impl Iterator<Item = (&str, Position)> {

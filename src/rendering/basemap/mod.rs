@@ -6,6 +6,7 @@
 mod builder;
 mod drawing;
 mod lines;
+mod streets;
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use rocket::tokio::sync::Mutex;
 
 use self::builder::{BasemapBuilder, ZoomLevels};
 use self::drawing::draw;
+use self::streets::StreetIndex;
 use crate::config::Config;
 use crate::data::demo;
 use crate::data::folder::{DatasetError, Folder};
@@ -33,6 +35,7 @@ const CACHED_RESPONSES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(31);
 #[derive(Debug)]
 pub(crate) struct Basemap {
     file: Arc<ZoomLevels>,
+    streets: Arc<StreetIndex>,
     snapshot: Mutex<Option<Arc<BasemapSnapshot>>>,
 }
 
@@ -70,7 +73,9 @@ impl Basemap {
             None if config.is_demo() => read(&demo::folder())?,
             None => BasemapBuilder::default(),
         };
-        Ok(Self { file: Arc::new(file.into_levels()), snapshot: Mutex::default() })
+        let file = Arc::new(file.into_levels());
+        let streets = Arc::new(StreetIndex::new(Arc::clone(&file)));
+        Ok(Self { file, streets, snapshot: Mutex::default() })
     }
 
     /// Returns the base map with the waterways of the store. While the store is unavailable, uses the waterways that were last
@@ -98,6 +103,11 @@ impl Basemap {
     /// Returns whether the map tells land from sea.
     pub(crate) fn has_land(&self) -> bool {
         self.file.has_land()
+    }
+
+    /// Returns the search for streets of the file.
+    pub(crate) fn streets(&self) -> Arc<StreetIndex> {
+        Arc::clone(&self.streets)
     }
 
     pub(crate) fn places(&self) -> impl Iterator<Item = (&str, Position)> {

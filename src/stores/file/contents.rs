@@ -73,6 +73,7 @@ pub(super) async fn load(
         signing_key: tables::signing_key(from).await?,
         last_heard: tables::SOURCES.all(from).await?.into_iter().collect(),
         webhooks: tables::WEBHOOKS.all(from).await?.into_iter().collect(),
+        push: tables::PUSH_RECORDS.all(from).await?.into_iter().collect(),
     };
     let batches = tables::FLOOD_BATCHES.all(from).await?;
     let moves = tables::PHOTO_MOVES.all(from).await?;

@@ -105,12 +105,13 @@ impl Floods {
         self.batches.get(index.ok()?)
     }
 
-    /// Adds to a change the number and the note of the batch that it belongs to, if any.
+    /// Adds to a change the batch that it belongs to, if any.
     fn with_batch(&self, change: FloodChange) -> LoggedChange {
         let batch = self.batches_within(change.at, change.at).find(|batch| batch.has(change.area, change.at));
         LoggedChange {
             batch: batch.map(|batch| batch.number),
             note: batch.and_then(|batch| batch.note.clone()),
+            undoes: batch.and_then(|batch| batch.undoes),
             change,
         }
     }

@@ -7,7 +7,7 @@ use crate::model::{
     Observation, PartnerPost, Region, Report, ReportKey, Timestamp, Waiting,
 };
 use crate::stores::service_state::Image;
-use crate::stores::{EndedLogin, StoredKey, WebhookState};
+use crate::stores::{EndedLogin, PushRecord, StoredKey, WebhookState};
 
 /// A row to write. It replaces the stored row with the same identifier.
 #[derive(Clone, Debug)]
@@ -43,6 +43,8 @@ pub(in crate::stores) enum Row {
     EndedLogin(EndedLogin),
     Source(String, Timestamp),
     Webhook(String, WebhookState),
+    PushRecord(PushRecord),
+    RemovedPushRecord(u64),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +58,7 @@ pub(in crate::stores) enum Visibility {
 impl Row {
     /// Whether the row erases data. Erased data must not stay in the write-ahead log of `SQLite`.
     pub(in crate::stores) fn erases(&self) -> bool {
-        matches!(self, Self::Erased(..) | Self::RemovedCard(_))
+        matches!(self, Self::Erased(..) | Self::RemovedCard(_) | Self::RemovedPushRecord(_))
     }
 }
 

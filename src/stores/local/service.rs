@@ -11,13 +11,17 @@ use crate::auth::Secret;
 use crate::model::{CardId, Timestamp, Upload};
 use crate::stores::service_state::{Keys, Uploads};
 use crate::stores::{
-    EndedLogin, ImageStore, KeyEntry, KeyStore, Revision, SourceStore, StoreError, StoredKey, TakenUpload,
-    Versioned, WebhookState, WebhookStore,
+    EndedLogin, ImageStore, KeyEntry, KeyStore, NewPushRecord, PushRecord, PushStore, PushUpdate, Revision,
+    SourceStore, StoreError, StoredKey, TakenUpload, Versioned, WebhookState, WebhookStore,
 };
 
 impl State {
     fn image_row(&self, card: &CardId) -> Option<Row> {
         self.service.uploads.image(card).map(|image| Row::Image(card.clone(), image.clone()))
+    }
+
+    fn push_row(&self, id: u64) -> Option<Row> {
+        self.service.push.find(id).map(Row::PushRecord)
     }
 }
 
@@ -247,5 +251,49 @@ impl WebhookStore for LocalStore {
     /// Returns an empty set, because each change becomes visible before the next one begins.
     async fn open_writes(&self) -> Result<BTreeSet<String>, StoreError> {
         Ok(BTreeSet::new())
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl PushStore for LocalStore {
+    async fn put_push_record(&self, record: NewPushRecord, max: u64) -> Result<Option<u64>, StoreError> {
+        let write = self.write(move |state, rows, _| {
+            let id = state.service_mut().push.put(record, max);
+            rows.add(|| id.and_then(|id| state.push_row(id)));
+            Ok(id)
+        });
+        write.await
+    }
+
+    async fn push_record(&self, id: u64) -> Result<Option<PushRecord>, StoreError> {
+        Ok(self.state().service.push.find(id))
+    }
+
+    async fn push_records(&self, after: u64, most: u32) -> Result<Vec<PushRecord>, StoreError> {
+        Ok(self.state().service.push.page(after, most))
+    }
+
+    async fn due_push_records(
+        &self,
+        service: &str,
+        until: Timestamp,
+        most: u32,
+    ) -> Result<Vec<PushRecord>, StoreError> {
+        Ok(self.state().service.push.due(service, until, most))
+    }
+
+    async fn update_push_records(&self, updates: Vec<PushUpdate>) -> Result<Vec<u64>, StoreError> {
+        let write = self.write(move |state, rows, _| {
+            let updated = state.service_mut().push.update(updates);
+            let row = |id: &u64| state.push_row(*id).unwrap_or(Row::RemovedPushRecord(*id));
+            rows.add(|| updated.iter().map(row).collect::<Vec<_>>());
+            Ok(updated)
+        });
+        write.await
+    }
+
+    async fn count_push_records(&self) -> Result<u64, StoreError> {
+        Ok(self.state().service.push.len())
     }
 }

@@ -59,9 +59,9 @@ const PUT: &str = "
 
 /// A page of the log of all areas. Entries of the same time are never split across pages.
 const LOG: &str = "
-    SELECT area_id, changed_at, received_at, state, subject, username, number, note FROM (
+    SELECT area_id, changed_at, received_at, state, subject, username, number, note, undoes FROM (
         SELECT log.area_id, log.changed_at, coalesce(log.received_at, log.changed_at) AS received_at, log.state,
-               log.subject, log.username, batches.number, batches.note
+               log.subject, log.username, batches.number, batches.note, batches.undoes
         FROM flood_changes log
         LEFT JOIN flood_batches batches ON batches.changed_at = log.changed_at AND log.area_id = ANY (batches.areas)
         WHERE ($1::timestamptz IS NULL OR log.changed_at >= $1)
@@ -96,7 +96,8 @@ impl<'r> FromRow<'r, PgRow> for FloodBatch {
 impl<'r> FromRow<'r, PgRow> for LoggedChange {
     fn from_row(row: &'r PgRow) -> Result<Self, sqlx::Error> {
         let change = FloodChange::from_row(row)?;
-        Ok(Self { change, batch: get(row, "number")?, note: get(row, "note")? })
+        let (batch, note) = (get(row, "number")?, get(row, "note")?);
+        Ok(Self { change, batch, note, undoes: get(row, "undoes")? })
     }
 }
 

@@ -23,6 +23,7 @@ mod overview;
 mod partner_posts;
 mod places;
 mod pool;
+mod push;
 mod readiness;
 mod reports;
 mod revision;

@@ -1,6 +1,7 @@
 //! In-memory state of the service, for stores that themselves store only an agency's data.
 
 mod keys;
+mod push;
 mod uploads;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,17 +9,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use imbl::OrdMap;
 
 pub(super) use self::keys::Keys;
+pub(super) use self::push::PushRecords;
 pub(super) use self::uploads::{Image, ImageState, ReceivedUpload, Uploads};
 use super::{StoreError, WebhookState};
 use crate::auth::Secret;
 use crate::model::{Clock, Timestamp};
 
 /// The state of the service apart from the agency's data: API keys, unpublished photos, the key that signs uploads, when sources
-/// last reported, and checkpoints of webhooks.
+/// last reported, checkpoints of webhooks, and push subscriptions.
 ///
 /// Everything is in memory: the state is lost when the process ends, and each server has its own state. An unpublished photo
-/// takes about 150 bytes. A store with a `ServiceState` need not implement the methods of [`ImageStore`](super::ImageStore),
-/// [`KeyStore`](super::KeyStore), [`SourceStore`](super::SourceStore) and [`WebhookStore`](super::WebhookStore).
+/// takes about 150 bytes, a subscription about 1 kB. A store with a `ServiceState` need not implement the methods of [`ImageStore`](super::ImageStore),
+/// [`KeyStore`](super::KeyStore), [`SourceStore`](super::SourceStore), [`WebhookStore`](super::WebhookStore) and [`PushStore`](super::PushStore).
 #[derive(Debug)]
 pub struct ServiceState {
     clock: Arc<dyn Clock>,
@@ -34,6 +36,7 @@ pub(super) struct Service {
     pub(super) signing_key: Option<Secret>,
     pub(super) last_heard: OrdMap<String, Timestamp>,
     pub(super) webhooks: OrdMap<String, WebhookState>,
+    pub(super) push: PushRecords,
 }
 
 impl Service {
@@ -78,6 +81,6 @@ pub trait ServiceStore {
 }
 
 pub(super) fn state<S: ServiceStore + ?Sized>(store: &S) -> Result<&ServiceState, StoreError> {
-    let missing = || "the store has no ServiceState, and does not implement all of ImageStore, KeyStore, SourceStore and WebhookStore";
+    let missing = || "the store has no ServiceState, and does not implement all of ImageStore, KeyStore, SourceStore, WebhookStore and PushStore";
     store.service_state().ok_or_else(|| StoreError::Backend { source: missing().into() })
 }

@@ -27,7 +27,7 @@ use super::retry::Outcome;
 use super::transport::Transport;
 use super::worker::Worker;
 use super::{Dispatcher, check, checkpoints, replay, skip_imported, update_checkpoint};
-use crate::config::{Config, EventKind, Method, WebhookSettings};
+use crate::config::{Config, EventKind, Method};
 use crate::data::folder::Dataset;
 use crate::fixture;
 use crate::model::{
@@ -172,8 +172,7 @@ impl Server {
         let shared_clock: Arc<dyn Clock> = Arc::clone(clock) as _;
         let config = config(webhooks.clone());
         let sources = Sources::new(config.sources.clone(), Arc::clone(&shared_clock));
-        let transport =
-            |_: &WebhookSettings| -> Result<Arc<dyn Transport>, _> { Ok(Arc::new(receiver.clone())) };
+        let transport = |_: bool| -> Result<Arc<dyn Transport>, _> { Ok(Arc::new(receiver.clone())) };
         let dispatcher =
             Dispatcher::new(&config, store, is_only_server, &shared_clock, &sources, &metrics, transport)
                 .unwrap();

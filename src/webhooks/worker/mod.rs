@@ -4,6 +4,8 @@ mod pending_event;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
+
 use self::pending_event::{Candidate, PendingEvent};
 use super::Shared;
 use super::checkpoint::Checkpoint;
@@ -12,6 +14,7 @@ use super::list_reader::ListReader;
 use super::payload_template::{PayloadError, PayloadTemplate, Request};
 use super::report_reader::ReportReader;
 use super::retry::{NextStep, Outcome, next_step};
+use super::task::Task;
 use super::transport::Transport;
 use crate::config::{EventKind, WebhookSettings};
 use crate::model::Timestamp;
@@ -56,6 +59,16 @@ enum Action {
     /// Skip an event, because no request could be rendered for it.
     Skip(Box<Event>, PayloadError),
     Send(Box<Event>, Request),
+}
+
+#[async_trait]
+impl Task for Worker {
+    const WHAT: &'static str = "webhooks";
+
+    async fn run_step(&mut self) -> Result<Duration, StoreError> {
+        let due = self.step().await?;
+        Ok(due.saturating_duration_since(self.shared.clock.monotonic()).min(POLL_INTERVAL))
+    }
 }
 
 impl Worker {

@@ -80,8 +80,16 @@ pub async fn a_batch_changes_all_its_areas_at_one_time(fresh: &dyn FreshStore) {
         let change = FloodChange { area, state, at, received: at, by: by("desk") };
         assert_eq!(store.flood_log(area).await.unwrap().pop(), Some(change.clone()));
         let logged = log(&*store, FloodLogQuery { since: Some(batch.at), ..FloodLogQuery::default() }).await;
-        assert!(logged.contains(&LoggedChange { change, batch: Some(batch.number), note: note.clone() }));
+        assert!(logged.contains(&LoggedChange {
+            change,
+            batch: Some(batch.number),
+            note: note.clone(),
+            undoes: None
+        }));
     }
+    let undo = done(store.change_floods(undo(&batch)).await.unwrap());
+    let logged = log(&*store, FloodLogQuery { batch: Some(undo.number), ..FloodLogQuery::default() }).await;
+    assert!(logged.len() == 3 && logged.iter().all(|entry| entry.undoes == Some(batch.number)), "{logged:?}");
 }
 
 pub async fn a_batch_is_distinguished_from_other_changes_at_the_same_time(fresh: &dyn FreshStore) {

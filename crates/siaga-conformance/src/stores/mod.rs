@@ -15,6 +15,7 @@ pub mod limits;
 pub mod moderation;
 pub mod overview;
 pub mod places;
+pub mod push;
 pub mod reports;
 pub mod sources;
 pub mod uploads;
@@ -222,6 +223,13 @@ macro_rules! store_suite {
             exactly_one_concurrent_replacement_succeeds,
             reports_are_read_by_key_in_pages,
             without_writes_there_are_no_open_transactions,
+        }
+        $crate::store_suite! { @ unless_excepted $fresh, push =>
+            a_push_record_is_stored_unchanged_and_listed_in_pages,
+            an_endpoint_has_one_push_record_and_the_maximum_counts_others,
+            due_push_records_are_those_of_the_service_the_longest_due_first,
+            push_records_are_changed_and_removed_only_at_the_version_that_was_read,
+            exactly_one_concurrent_change_of_a_push_record_succeeds,
         }
         $crate::store_suite! { @ unless_excepted $fresh, gauges =>
             gauges_are_listed_by_identifier_with_the_readings_of_the_window,

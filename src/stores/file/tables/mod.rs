@@ -16,7 +16,7 @@ pub(super) use self::history::{
 pub(super) use self::moderation::{ERASED_REPORTS, MODERATION_LOG, PHOTO_MOVES, WAITING_REPORTS, hidden};
 pub(super) use self::places::{places, remove_area, remove_infrastructure};
 pub(super) use self::reports::{CARDS, PARTNER_POSTS, reports};
-pub(super) use self::service::{SOURCES, WEBHOOKS, images, keys, signing_key};
+pub(super) use self::service::{PUSH_RECORDS, SOURCES, WEBHOOKS, images, keys, signing_key};
 use super::error::FileError;
 pub(super) use crate::stores::local::Row;
 
@@ -48,6 +48,8 @@ impl Row {
             Self::Key(key) => service::put_key(to, key).await,
             Self::EndedLogin(ended) => service::put_ended_login(to, ended).await,
             Self::Source(name, last_heard) => SOURCES.put(to, &(name.clone(), *last_heard)).await,
+            Self::PushRecord(record) => service::PUSH_RECORDS.put(to, record).await,
+            Self::RemovedPushRecord(id) => service::remove_push_record(to, *id).await,
             Self::Webhook(name, kept) => WEBHOOKS.put(to, &(name.clone(), kept.clone())).await,
         }
     }

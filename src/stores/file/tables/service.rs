@@ -1,4 +1,5 @@
-//! The state of the service: API keys, unpublished photos, when sources last reported, and checkpoints of webhooks.
+//! The state of the service: API keys, unpublished photos, when sources last reported, checkpoints of webhooks, and push
+//! subscriptions.
 
 use sqlx::SqliteConnection;
 
@@ -8,7 +9,9 @@ use super::table::{Table, table};
 use crate::auth::{ApiKey, Secret};
 use crate::model::{CardId, Timestamp};
 use crate::stores::service_state::{Image, ImageState, Keys, ReceivedUpload};
-use crate::stores::{ENDED_LOGIN_KEPT, EndedLogin, KeyEntry, Revision, StoredKey, WebhookState};
+use crate::stores::{
+    ENDED_LOGIN_KEPT, EndedLogin, KeyEntry, NewPushRecord, PushRecord, Revision, StoredKey, WebhookState,
+};
 
 /// The API keys for all areas.
 const API_KEYS: Table<StoredKey> = table!(
@@ -61,6 +64,15 @@ pub(in super::super) const SOURCES: Table<(String, Timestamp)> =
 pub(in super::super) const WEBHOOKS: Table<(String, WebhookState)> =
     table!("calls", replace, "", (name, WebhookState { version, text: state }));
 
+pub(in super::super) const PUSH_RECORDS: Table<PushRecord> = table!(
+    "push_records",
+    replace,
+    "",
+    PushRecord { id, version, content: NewPushRecord { endpoint, service, due: due_at, text } }
+);
+
+const REMOVE_PUSH_RECORD: &str = "DELETE FROM push_records WHERE id = ?";
+
 const IMAGES: Table<ImageRow> =
     table!("images", replace, "", ImageRow { card_id, turn, expected_until, state, object, due, attempts });
 
@@ -98,6 +110,11 @@ pub(in super::super) async fn keys(
     let mut keys = API_KEYS.all(from).await?;
     keys.append(&mut LIMITED_API_KEYS.all(from).await?);
     Ok(Keys::new(keys, ENDED_LOGINS.all(from).await?, revision))
+}
+
+pub(super) async fn remove_push_record(to: &mut SqliteConnection, id: u64) -> Result<(), FileError> {
+    sqlx::query(REMOVE_PUSH_RECORD).bind(id.cast_signed()).execute(to).await?;
+    Ok(())
 }
 
 pub(super) async fn put_image(
