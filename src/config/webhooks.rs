@@ -250,6 +250,10 @@ impl Webhooks {
         for (name, webhook) in &self.by_name {
             let key = format!("siaga.webhooks.{name}");
             let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+            // Metrics count messages to phones under this name.
+            if name == "push" {
+                return Err(ConfigError::new(&key, "a webhook must have another name than push".to_owned()));
+            }
             if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_part) {
                 let rule = format!(
                     "the name of a webhook must be 1 to {MAX_NAME} of the characters a to z, 0 to 9 and -"

@@ -20,7 +20,7 @@ impl Shared {
         map: &FloodMap,
     ) -> Result<(), PushError> {
         let writer = self.writer(&subscription.language);
-        // In an exercise, phones are not told about changes.
+        // In an exercise, phones get no messages about changes.
         let message = if self.is_actual { writer.welcome(subscription, map) } else { writer.trial() };
         self.send_confirmed(endpoint, subscription, &message).await
     }
@@ -48,7 +48,7 @@ impl Shared {
             Outcome::Response { status, .. } => Err(busy(&format!("the push service responded {status}"))),
             Outcome::Failed(reason) => {
                 tracing::debug!("a push service did not accept a message: {reason}");
-                Err(busy("the push service does not answer"))
+                Err(busy("the push service does not respond"))
             }
         }
     }

@@ -17,11 +17,12 @@ pub(crate) enum PushError {
     NotFound,
     #[error("there are too many subscriptions")]
     Full,
-    /// The push service does not answer, or too many phones subscribe now.
+    /// The push service does not respond, or too many phones subscribe now.
     #[error("{1}")]
     Busy(Duration, String),
-    #[error("the last message was sent less than a minute ago")]
-    TooSoon(Duration),
+    /// A trial within a minute of the last message, or too many first messages for one address.
+    #[error("there were too many messages")]
+    TooMany(Duration),
     #[error(transparent)]
     Store(#[from] StoreError),
 }

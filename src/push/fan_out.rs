@@ -13,7 +13,7 @@ use crate::model::Timestamp;
 use crate::stores::{PushRecord, PushUpdate, Resource, Revision, Store, StoreError};
 use crate::webhooks::{Lease, Task, invalidate_lease, replace_state};
 
-/// The name of the stored progress among the states of webhooks.
+/// The name of the stored checkpoint among the states of webhooks.
 const NAME: &str = "*push";
 const PAGE: u32 = 1_000;
 /// How often floods are read although no state has changed: time alone makes a state lapse.
@@ -23,18 +23,18 @@ const MAX_AGE: Duration = Duration::from_hours(24 * 400);
 /// The interval at which ended subscriptions are removed.
 const CLEANING_INTERVAL: Duration = Duration::from_hours(24);
 
-/// How far the fan-out has come.
+/// The stored position of the fan-out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Progress {
+struct Checkpoint {
     /// The epoch of the data. In restored data, nothing counts as changed.
     epoch: Option<u64>,
     /// The number of fan-outs that have begun.
     number: u64,
-    /// The changes that phones were told.
+    /// The changes of ended fan-outs.
     marks: BTreeMap<u64, Mark>,
     /// The changes of the fan-out that has begun; empty if it has ended.
     changed: BTreeMap<u64, Mark>,
-    /// Whether an import has added changes that nobody is told.
+    /// Whether an import has added changes, which phones get no messages about.
     #[serde(default)]
     is_imported: bool,
 }
@@ -45,10 +45,10 @@ struct Progress {
 pub(super) struct FanOut {
     shared: Arc<Shared>,
     lease: Arc<Lease>,
-    /// The epoch of the lease at which the progress was read.
+    /// The epoch of the lease at which the checkpoint was read.
     lease_epoch: Option<u64>,
     version: u64,
-    progress: Progress,
+    checkpoint: Checkpoint,
     /// The revision at which floods were read last, and when.
     read: Option<(Revision, Timestamp)>,
     cleaned: Option<Timestamp>,
@@ -70,7 +70,7 @@ impl FanOut {
             lease,
             lease_epoch: None,
             version: 0,
-            progress: Progress::default(),
+            checkpoint: Checkpoint::default(),
             read: None,
             cleaned: None,
         }
@@ -99,18 +99,18 @@ impl FanOut {
                 return Ok(Duration::ZERO);
             }
         }
-        if self.progress.changed.is_empty() {
+        if self.checkpoint.changed.is_empty() {
             let is_changed = |(area, mark): &(&u64, &Mark)| {
-                mark.is_news_after(self.progress.marks.get(area).copied()) && mark.is_recent(now)
+                mark.is_news_after(self.checkpoint.marks.get(area).copied()) && mark.is_recent(now)
             };
             let changed: BTreeMap<_, _> =
                 marks.iter().filter(is_changed).map(|(area, mark)| (*area, *mark)).collect();
             if !changed.is_empty() {
-                self.progress.number += u64::from(self.shared.is_actual);
+                self.checkpoint.number += u64::from(self.shared.is_actual);
                 if self.shared.is_actual {
-                    self.progress.changed = changed;
+                    self.checkpoint.changed = changed;
                 } else {
-                    self.progress.marks.extend(changed);
+                    self.checkpoint.marks.extend(changed);
                 }
                 self.save().await?;
             }
@@ -118,10 +118,10 @@ impl FanOut {
         if self.lease_epoch.is_none() {
             return Ok(Duration::ZERO);
         }
-        if !self.progress.changed.is_empty() {
+        if !self.checkpoint.changed.is_empty() {
             self.mark_all(&map).await?;
-            let changed = std::mem::take(&mut self.progress.changed);
-            self.progress.marks.extend(changed);
+            let changed = std::mem::take(&mut self.checkpoint.changed);
+            self.checkpoint.marks.extend(changed);
             self.save().await?;
             // Another change may have come meanwhile.
             self.read = None;
@@ -135,29 +135,31 @@ impl FanOut {
         Ok(POLL_INTERVAL)
     }
 
-    /// Loads the progress. Without any, or in restored data, everything up to now counts as told.
+    /// Loads the checkpoint. Without any, or in restored data, everything up to now counts as sent.
     async fn load(&mut self, marks: &BTreeMap<u64, Mark>) -> Result<(), StoreError> {
         let epoch = self.shared.store.epoch().await?;
         let stored = self.shared.store.webhook_states().await?.remove(NAME);
         self.version = stored.as_ref().map_or(0, |stored| stored.version);
-        let stored: Option<Progress> = stored.and_then(|stored| serde_json::from_str(&stored.text).ok());
+        let stored: Option<Checkpoint> = stored.and_then(|stored| serde_json::from_str(&stored.text).ok());
         let number = stored.as_ref().map_or(0, |stored| stored.number);
         match stored.filter(|stored| stored.epoch == epoch) {
             Some(stored) if !stored.is_imported => {
-                self.progress = stored;
+                self.checkpoint = stored;
                 return Ok(());
             }
             // A fan-out that had begun before the import is finished.
             Some(stored) => {
-                self.progress = Progress { marks: marks.clone(), is_imported: false, ..stored };
+                self.checkpoint = Checkpoint { marks: marks.clone(), is_imported: false, ..stored };
             }
-            None => self.progress = Progress { epoch, number, marks: marks.clone(), ..Progress::default() },
+            None => {
+                self.checkpoint = Checkpoint { epoch, number, marks: marks.clone(), ..Checkpoint::default() }
+            }
         }
         self.save().await
     }
 
     async fn save(&mut self) -> Result<(), StoreError> {
-        let text = serde_json::json!(self.progress).to_string();
+        let text = serde_json::json!(self.checkpoint).to_string();
         let saved = self.shared.store.put_webhook_state(NAME, self.version, &text).await;
         if saved.as_ref().is_ok_and(|is_saved| *is_saved) {
             self.version += 1;
@@ -170,7 +172,7 @@ impl FanOut {
 
     /// Marks the subscriptions of the changed areas as due, in pages.
     async fn mark_all(&self, map: &FloodMap) -> Result<(), StoreError> {
-        let Progress { number, changed, .. } = &self.progress;
+        let Checkpoint { number, changed, .. } = &self.checkpoint;
         let now = self.shared.clock.now();
         let mark = |record: &PushRecord| {
             let mut subscription = Subscription::read(record)?;
@@ -199,7 +201,8 @@ impl FanOut {
                 return Some(record.removal());
             }
             let has_areas = map.selected(&subscription).next().is_some();
-            (!has_areas && record.content.due.is_none()).then(|| subscription.update(record, Some(now)))
+            let next = Some(subscription.next_message(now));
+            (!has_areas && record.content.due.is_none()).then(|| subscription.update(record, next))
         };
         self.update_pages(clean).await
     }
@@ -228,8 +231,8 @@ impl FanOut {
 /// Makes the next fan-out skip the changes that are in the store now, because an import has added them.
 pub(crate) async fn skip_imported(store: &dyn Store) -> Result<(), StoreError> {
     let skipped = |text: Option<&str>| {
-        let progress: Progress = serde_json::from_str(text?).unwrap_or_default();
-        Some(serde_json::json!(Progress { is_imported: true, ..progress }).to_string())
+        let checkpoint: Checkpoint = serde_json::from_str(text?).unwrap_or_default();
+        Some(serde_json::json!(Checkpoint { is_imported: true, ..checkpoint }).to_string())
     };
     replace_state(store, NAME, skipped).await?;
     invalidate_lease(store).await

@@ -42,15 +42,15 @@ impl Mark {
         })
     }
 
-    /// Whether a phone that was told `other` has to be told this. A confirmation of the same state is no news, the same state of another
-    /// flood is.
+    /// Whether a message about this change is due if the last one was about `other`. A confirmation of the same state is no news, the
+    /// same state of another flood is.
     pub(super) fn is_news_after(self, other: Option<Self>) -> bool {
         other.is_none_or(|other| {
             (self.state, self.has_lapsed) != (other.state, other.has_lapsed) || self.since > other.at
         })
     }
 
-    /// Whether the change is not too old to be told.
+    /// Whether the change is not too old for a message.
     pub(super) fn is_recent(self, now: Timestamp) -> bool {
         let limit = if self.has_lapsed { 2 * CONFIRMED_FOR } else { CONFIRMED_FOR };
         Timestamp::from_millis(self.at).is_some_and(|at| now.saturating_duration_since(at) <= limit)

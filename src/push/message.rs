@@ -34,11 +34,11 @@ pub(super) struct Message {
     pub(super) is_urgent: bool,
     /// How long the push service keeps it.
     pub(super) ttl: Duration,
-    /// The areas that it says are flooded, each with the change that it says.
-    pub(super) told: BTreeMap<u64, Mark>,
+    /// The flooded areas of the subscription, each with its last change.
+    pub(super) flooded: BTreeMap<u64, Mark>,
 }
 
-/// What all messages of a language share.
+/// Writes messages in one language.
 pub(super) struct Writer<'a> {
     pub(super) texts: &'a Translations,
     pub(super) zone: Tz,
@@ -77,14 +77,14 @@ impl Writer<'_> {
         })
     }
 
-    /// Returns the message that is due; `None` if nothing has changed that the phone was or would be told.
+    /// Returns the message that is due; `None` if the last message has said the same.
     pub(super) fn due(&self, subscription: &Subscription, map: &FloodMap) -> Option<Message> {
         let flooded = map.flooded(subscription, self.now);
         let mut is_news = false;
         let mut lines: Vec<(u64, Line)> = Vec::new();
         for (area, status) in map.selected(subscription) {
             let (id, mark) = (area.id.number(), Mark::new(&status, self.now));
-            let known = subscription.told.get(&id).copied();
+            let known = subscription.sent.get(&id).copied();
             let is_recent = mark.is_some_and(|mark| mark.is_recent(self.now));
             let has_ended = !flooded.contains_key(&id) && known.is_some() && is_recent;
             if flooded.contains_key(&id) || has_ended {
@@ -100,10 +100,10 @@ impl Writer<'_> {
             Line::Flooded { state, .. } => Reverse(Some(*state)),
             Line::Ended(_) => Reverse(None),
         });
-        Some(Message { told: flooded, ..self.message(&lines)? })
+        Some(Message { flooded, ..self.message(&lines)? })
     }
 
-    /// `known` is the change that the phone was told last.
+    /// `known` is the change in the last message about the area.
     fn line(&self, area: &Area, status: &FloodStatus, known: Option<Mark>) -> Line {
         let name = area.display_name();
         match status {
@@ -119,7 +119,7 @@ impl Writer<'_> {
             }
             // An undo restores the time at which the last flood ended, before the change that was a mistake.
             FloodStatus::Dry { over_since: Some(over_since), .. }
-                if known.is_some_and(|told| told.is_before(*over_since)) =>
+                if known.is_some_and(|known| known.is_before(*over_since)) =>
             {
                 let over = Sentence::Over.text(self.texts, None);
                 Line::Ended(format!("{name}: {over} {}", self.clock(*over_since)))
@@ -147,35 +147,39 @@ impl Writer<'_> {
             [only] => {
                 let advice = &self.texts.group("map")["script"]["advice"];
                 let advice = worst.and_then(|worst| advice[worst.code().to_string()].as_str());
-                self.payload(FLOODS, &text(only), advice.unwrap_or(self.site), Some(only.0))
+                let payload = |body: &str| self.payload(FLOODS, &text(only), body, Some(only.0));
+                first_short([advice.unwrap_or(self.site), ""].into_iter().map(payload))?
             }
             _ => {
                 let count = format!("{} {}", flooded.len(), Sentence::Flooded.text(self.texts, None));
                 let title = if flooded.is_empty() { self.site } else { &count };
-                (0..=MAX_LINES.min(lines.len()))
-                    .rev()
-                    .map(|named| {
-                        let more = lines.len() - named;
-                        let more =
-                            (more > 0).then(|| self.text("more").replace("{count}", &more.to_string()));
-                        let body: Vec<_> = lines[..named].iter().map(text).chain(more).collect();
-                        self.payload(FLOODS, title, &body.join("\n"), None)
-                    })
-                    .find(|payload| payload.to_string().len() <= MAX_PLAINTEXT)?
+                let texts: Vec<_> = lines.iter().map(text).collect();
+                let bodies = (0..=MAX_LINES.min(lines.len())).rev().map(|most| self.list(&texts, most, "\n"));
+                first_short(bodies.map(|body| self.payload(FLOODS, title, &body, None)))?
             }
         };
         let is_urgent = worst >= Some(URGENT);
-        Some(Message { payload, is_urgent, ttl, told: BTreeMap::new() })
+        Some(Message { payload, is_urgent, ttl, flooded: BTreeMap::new() })
+    }
+
+    /// Joins the first `most` texts, and counts the others.
+    fn list(&self, texts: &[String], most: usize, separator: &str) -> String {
+        let more = texts.len() - most;
+        let more = (more > 0).then(|| self.text("more").replace("{count}", &more.to_string()));
+        texts[..most].iter().cloned().chain(more).collect::<Vec<_>>().join(separator)
     }
 
     /// Returns the first message, which confirms a subscription.
     pub(super) fn welcome(&self, subscription: &Subscription, map: &FloodMap) -> Message {
-        let names: Vec<_> = map.selected(subscription).map(|(area, _)| area.display_name()).collect();
-        let place = match subscription.parent() {
-            Some(parent) => parent,
-            None => names.join("; "),
+        let names: Vec<_> = match subscription.parent() {
+            Some(parent) => vec![parent],
+            None => map.selected(subscription).map(|(area, _)| area.display_name()).collect(),
         };
-        self.plain(&self.text("welcome").replace("{place}", &place))
+        let welcome = |most| self.text("welcome").replace("{place}", &self.list(&names, most, "; "));
+        let payloads =
+            (0..=names.len()).rev().map(|most| self.payload(NOTE, self.site, &welcome(most), None));
+        let message = self.plain("");
+        Message { payload: first_short(payloads).unwrap_or(message.payload), ..message }
     }
 
     /// Returns a message to try whether messages arrive.
@@ -190,6 +194,11 @@ impl Writer<'_> {
 
     fn plain(&self, body: &str) -> Message {
         let payload = self.payload(NOTE, self.site, body, None);
-        Message { payload, is_urgent: false, ttl: SHORT, told: BTreeMap::new() }
+        Message { payload, is_urgent: false, ttl: SHORT, flooded: BTreeMap::new() }
     }
+}
+
+/// Returns the first payload that a push service accepts by its length.
+fn first_short(mut payloads: impl Iterator<Item = Value>) -> Option<Value> {
+    payloads.find(|payload| payload.to_string().len() <= MAX_PLAINTEXT)
 }

@@ -10,6 +10,7 @@ mod error;
 mod fan_out;
 mod flood_map;
 mod message;
+mod records;
 mod sender;
 mod subscription;
 #[cfg(test)]
@@ -33,6 +34,7 @@ use self::encryption::{BrowserKeys, EncryptionError};
 use self::fan_out::FanOut;
 use self::flood_map::FloodMap;
 use self::message::Writer;
+use self::records::MAX_ATTEMPTS;
 use self::sender::Sender;
 use self::subscription::Subscription;
 use self::vapid::VapidKey;
@@ -44,9 +46,9 @@ use crate::http::error::Problem;
 use crate::http::managed::{guard, managed};
 use crate::model::alerts::Status;
 use crate::model::bodies::{PushAreas, PushBody};
-use crate::model::{AreaId, Clock, Timestamp};
+use crate::model::{AreaId, Clock};
 use crate::openapi::{Interface, Operation, Part};
-use crate::stores::{FloodQuery, NewPushRecord, PushRecord, PushUpdate, Store, StoreError};
+use crate::stores::{FloodQuery, Store, StoreError};
 use crate::telemetry::Metrics;
 use crate::webhooks::{Lease, Transport, repeat};
 
@@ -56,10 +58,8 @@ pub(crate) const CONNECTIONS: usize = 100;
 const MAX_CONFIRMING: usize = 64;
 /// The shortest time between two trials of a phone.
 const TRIAL_INTERVAL: Duration = Duration::from_mins(1);
-/// How long a client should wait after a push service did not answer, or too many phones subscribe.
+/// How long a client should wait after a push service did not respond, or too many phones subscribe.
 const RETRY_AFTER: Duration = Duration::from_secs(10);
-/// The number of attempts to change a record that somebody else changes.
-const MAX_ATTEMPTS: u32 = 5;
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// A new subscription.
@@ -144,7 +144,7 @@ impl PushService {
         }))
     }
 
-    /// Whether phones are told about floods, not only sent trials.
+    /// Whether phones get messages about floods, not only trials.
     pub(crate) fn is_actual(&self) -> bool {
         self.0.is_actual
     }
@@ -154,8 +154,12 @@ impl PushService {
         Ok(self.0.key().await?.public_key())
     }
 
-    /// Stores a subscription, if its push service accepts the first message.
-    pub(crate) async fn subscribe(&self, body: &PushBody) -> Result<Subscribed, PushError> {
+    /// Stores a subscription, if its push service accepts the first message, which `count` counts before.
+    pub(crate) async fn subscribe(
+        &self,
+        body: &PushBody,
+        count: impl FnOnce() -> Result<(), PushError>,
+    ) -> Result<Subscribed, PushError> {
         let shared = &self.0;
         let secret =
             random::url_safe::<43>().map_err(|error| StoreError::Backend { source: error.into() })?;
@@ -165,33 +169,35 @@ impl PushService {
         if shared.store.count_push_records().await? >= u64::from(shared.settings.max) {
             return Err(PushError::Full);
         }
+        count()?;
         shared.confirm(&body.endpoint, &subscription, &map).await?;
-        let record =
-            NewPushRecord { endpoint: body.endpoint.clone(), service, due: None, text: subscription.text() };
-        let id = shared.store.put_push_record(record, shared.settings.max.into()).await?;
-        let id = id.ok_or(PushError::Full)?;
-        shared.catch_up(id, &map).await?;
+        let id = shared.put_new(body, service, &subscription, &map).await?;
         Ok(Subscribed { id, secret, areas: map.known(&body.areas) })
     }
 
     /// Replaces all of a subscription except its secret, and renews it. If the endpoint is another one, or messages to it fail, its push
-    /// service must accept a first message, which `count` counts before. Returns which of its areas exist.
-    pub(crate) async fn replace<E: From<PushError>>(
+    /// service must accept a first message, which `count` counts before. Removes the subscription if its push service has ended it.
+    /// Returns which of its areas exist.
+    pub(crate) async fn replace(
         &self,
         id: u64,
         secret: &str,
         body: &PushBody,
-        count: impl FnOnce() -> Result<(), E>,
-    ) -> Result<Vec<AreaId>, E> {
+        count: impl FnOnce() -> Result<(), PushError>,
+    ) -> Result<Vec<AreaId>, PushError> {
         let shared = &self.0;
         let (record, earlier) = shared.find(id, secret).await?;
         let service = shared.check(body)?;
-        let map = shared.map().await.map_err(PushError::from)?;
+        let map = shared.map().await?;
         let is_confirmed = record.content.endpoint != body.endpoint || earlier.failures > 0;
         if is_confirmed {
-            count()?;
             let subscription = shared.subscription(body, secret, &map)?;
-            shared.confirm(&body.endpoint, &subscription, &map).await?;
+            count()?;
+            let confirmed = shared.confirm(&body.endpoint, &subscription, &map).await;
+            if matches!(confirmed, Err(PushError::Ended)) && record.content.endpoint == body.endpoint {
+                shared.remove_ended(id, secret, &body.endpoint).await?;
+            }
+            confirmed?;
         }
         shared.put_replacement(id, secret, body, &service, &map, is_confirmed).await?;
         Ok(map.known(&body.areas))
@@ -215,23 +221,17 @@ impl PushService {
         let now = shared.clock.now();
         let wait = TRIAL_INTERVAL.saturating_sub(now.saturating_duration_since(subscription.accepted));
         if !wait.is_zero() {
-            return Err(PushError::TooSoon(wait));
+            return Err(PushError::TooMany(wait));
         }
         // Stored first, so that concurrent requests send one message.
         subscription.accepted = now;
         if !shared.put(subscription.update(&record, record.content.due)).await? {
-            return Err(PushError::TooSoon(TRIAL_INTERVAL));
+            return Err(PushError::TooMany(TRIAL_INTERVAL));
         }
         let message = shared.writer(&subscription.language).trial();
         match shared.send_confirmed(&record.content.endpoint, &subscription, &message).await {
             Err(PushError::Ended) => {
-                let (current, _) = shared.find(id, secret).await?;
-                // A renewal may have got another endpoint.
-                if current.content.endpoint != record.content.endpoint
-                    || !shared.put(current.removal()).await?
-                {
-                    return Err(PushError::contended());
-                }
+                shared.remove_ended(id, secret, &record.content.endpoint).await?;
                 Err(PushError::NotFound)
             }
             sent => sent,
@@ -278,14 +278,15 @@ impl Shared {
         };
         let url = Url::parse(&body.endpoint).map_err(|_| refused())?;
         let is_plain = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
-        let is_public = url.scheme() == "https" && url.port().is_none();
-        let is_private = self.settings.private && url.scheme() == "http";
+        let is_reachable = match url.scheme() {
+            "https" => url.port().is_none() || self.settings.private,
+            "http" => self.settings.private,
+            _ => false,
+        };
         let service = url.host_str().and_then(|host| self.settings.service(host));
         // A service stores the address as the browser wrote it.
         let is_same = url.as_str() == body.endpoint;
-        let allowed =
-            service.filter(|_| is_plain && is_same && (is_public || is_private || self.settings.private));
-        allowed.map(str::to_owned).ok_or_else(refused)
+        service.filter(|_| is_plain && is_same && is_reachable).map(str::to_owned).ok_or_else(refused)
     }
 
     /// Creates the subscription of a body. At least one of its areas must exist: others may have been split since the person chose them.
@@ -302,78 +303,5 @@ impl Shared {
                 PushError::Field("parent", "must be a larger area of this service and its city".to_owned())
             }
         })
-    }
-
-    /// Stores a replacement.
-    async fn put_replacement(
-        &self,
-        id: u64,
-        secret: &str,
-        body: &PushBody,
-        service: &str,
-        map: &FloodMap,
-        is_confirmed: bool,
-    ) -> Result<(), PushError> {
-        for _ in 0..MAX_ATTEMPTS {
-            let (record, earlier) = self.find(id, secret).await?;
-            let subscription = self.subscription(body, secret, map)?;
-            let subscription = subscription.continuing(earlier, map, is_confirmed);
-            // A phone that gets messages again does not wait any longer.
-            let next = |due| if is_confirmed { subscription.next_message(self.clock.now()) } else { due };
-            let content = NewPushRecord {
-                endpoint: body.endpoint.clone(),
-                service: service.to_owned(),
-                due: record.content.due.map(next),
-                text: subscription.text(),
-            };
-            let update = PushUpdate { id, version: record.version, content: Some(content) };
-            if self.put(update).await? {
-                return Ok(self.catch_up(id, map).await?);
-            }
-        }
-        Err(PushError::contended())
-    }
-
-    /// Makes a message due about areas that have changed since `map` was read: a fan-out of that time has not seen the new choice.
-    async fn catch_up(&self, id: u64, map: &FloodMap) -> Result<(), StoreError> {
-        let now = self.clock.now();
-        let (before, after) = (map.marks(now), self.map().await?);
-        let mut changed = after.marks(now);
-        changed.retain(|area, mark| mark.is_news_after(before.get(area).copied()));
-        let make_due = |record: &PushRecord, subscription: &mut Subscription| {
-            let due = || record.content.due.unwrap_or_else(|| subscription.next_message(now));
-            after.touches(subscription, &changed).then(|| Some(due()))
-        };
-        self.change(id, make_due).await
-    }
-
-    /// Changes a subscription, if it still exists. `change` returns its due time; `None` changes nothing. Tries again if somebody else changes
-    /// the record.
-    async fn change(
-        &self,
-        id: u64,
-        change: impl Fn(&PushRecord, &mut Subscription) -> Option<Option<Timestamp>>,
-    ) -> Result<(), StoreError> {
-        for _ in 0..MAX_ATTEMPTS {
-            let Some(record) = self.store.push_record(id).await? else { break };
-            let Some(mut subscription) = Subscription::read(&record) else { break };
-            let Some(due) = change(&record, &mut subscription) else { break };
-            if self.put(subscription.update(&record, due)).await? {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns a record with its subscription, if the secret is its own.
-    async fn find(&self, id: u64, secret: &str) -> Result<(PushRecord, Subscription), PushError> {
-        let record = self.store.push_record(id).await?.ok_or(PushError::NotFound)?;
-        let subscription = Subscription::read(&record).filter(|subscription| subscription.is_secret(secret));
-        subscription.map(|subscription| (record, subscription)).ok_or(PushError::NotFound)
-    }
-
-    /// Whether the record still had the version of the update.
-    async fn put(&self, update: PushUpdate) -> Result<bool, StoreError> {
-        Ok(!self.store.update_push_records(vec![update]).await?.is_empty())
     }
 }

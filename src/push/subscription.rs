@@ -14,8 +14,8 @@ use crate::stores::{NewPushRecord, PushRecord, PushUpdate};
 /// A phone gets at most one message in this time.
 const INTERVAL: Duration = Duration::from_mins(1);
 
-/// The text of a stored record: what a phone is told, and how far that has come. Has nothing finer than an area, and nothing that
-/// names a person.
+/// The text of a stored record: the choice of a person, and which messages were sent. Has nothing finer than an area, and nothing
+/// that names a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Subscription {
     p256dh: String,
@@ -33,9 +33,8 @@ pub(crate) struct Subscription {
     pub(super) accepted: Timestamp,
     /// The last fan-out that reached the subscription.
     pub(super) fan_out: u64,
-    /// The areas of which the last message, or the page on which the person subscribed, said that they are flooded, each with the change
-    /// that it said.
-    pub(super) told: BTreeMap<u64, Mark>,
+    /// The flooded areas at the last message, or when the person subscribed, each with its last change then.
+    pub(super) sent: BTreeMap<u64, Mark>,
     /// Attempts that failed since the last one that succeeded, and when the first of them was made.
     pub(super) failures: u32,
     pub(super) failed_since: Option<Timestamp>,
@@ -63,11 +62,11 @@ impl Subscription {
             renewed: now,
             accepted: now,
             fan_out: 0,
-            told: BTreeMap::new(),
+            sent: BTreeMap::new(),
             failures: 0,
             failed_since: None,
         };
-        subscription.told = map.flooded(&subscription, now);
+        subscription.sent = map.flooded(&subscription, now);
         Some(subscription)
     }
 
@@ -91,26 +90,26 @@ impl Subscription {
         KeyDigest::try_from(self.secret.clone()).is_ok_and(|digest| digest == KeyDigest::new(secret))
     }
 
-    /// Continues an earlier subscription of the same phone, which is still told about the changes that it has not been told yet.
+    /// Returns this replacement of an earlier subscription of the same phone, which still gets the messages that were due.
     /// `is_confirmed` says whether its push service has just accepted a message.
-    pub(super) fn continuing(self, earlier: Self, map: &FloodMap, is_confirmed: bool) -> Self {
-        let mut told = self.told.clone();
-        // Of an area that was chosen before, only what the phone was told counts.
+    pub(super) fn replacing(self, earlier: Self, map: &FloodMap, is_confirmed: bool) -> Self {
+        let mut sent = self.sent.clone();
+        // An area that was chosen before keeps the change that was sent.
         for (area, _) in map.selected(&earlier).filter(|(area, _)| self.selects(area)) {
             let id = area.id.number();
-            told.remove(&id);
-            told.extend(earlier.told.get(&id).map(|mark| (id, *mark)));
+            sent.remove(&id);
+            sent.extend(earlier.sent.get(&id).map(|mark| (id, *mark)));
         }
         let accepted = if is_confirmed { self.accepted } else { earlier.accepted };
         let Self { secret, created, fan_out, .. } = earlier;
-        Self { secret, created, accepted, fan_out, told, ..self }
+        Self { secret, created, accepted, fan_out, sent, ..self }
     }
 
-    /// Notes that the push service has accepted a message about `flooded` areas. `sent` is the subscription as it was when the message was
-    /// written: a renewal may have chosen other areas since then.
-    pub(super) fn note_told(&mut self, sent: &Self, flooded: &BTreeMap<u64, Mark>, now: Timestamp) {
-        self.told.retain(|area, _| !sent.told.contains_key(area));
-        self.told.extend(flooded);
+    /// Notes that the push service has accepted a message about `flooded` areas. `written` is the subscription as it was when the
+    /// message was written: a renewal may have chosen other areas since then.
+    pub(super) fn note_sent(&mut self, written: &Self, flooded: &BTreeMap<u64, Mark>, now: Timestamp) {
+        self.sent.retain(|area, _| !written.sent.contains_key(area));
+        self.sent.extend(flooded);
         self.accepted = now;
         (self.failures, self.failed_since) = (0, None);
     }

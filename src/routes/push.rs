@@ -108,9 +108,9 @@ impl Subscriber {
         Ok(Self { limits, client: RequestInfo::for_request(request).client })
     }
 
-    fn count(&self) -> Result<(), Problem> {
+    fn count(&self) -> Result<(), PushError> {
         let counted = self.limits.0.count_address(self.client);
-        counted.map_err(|too_many| Problem::too_many(too_many.retry_after))
+        counted.map_err(|too_many| PushError::TooMany(too_many.retry_after))
     }
 }
 
@@ -132,7 +132,7 @@ impl From<PushError> for Problem {
             PushError::NotFound => Self::not_found("this subscription"),
             PushError::Full => Self::conflict("there are as many subscriptions as this service allows"),
             PushError::Busy(retry_after, reason) => Self::busy(retry_after, reason.into()),
-            PushError::TooSoon(retry_after) => Self::too_many(retry_after),
+            PushError::TooMany(retry_after) => Self::too_many(retry_after),
             PushError::Store(error) => error.into(),
         }
     }
@@ -151,8 +151,7 @@ pub(super) async fn create_push_subscription(
     body: JsonBody,
 ) -> Result<ApiResponse, Problem> {
     let body = read_push_subscription(&body.0).map_err(|faults| Problem::faults(&faults))?;
-    subscriber.count()?;
-    let Subscribed { id, secret, areas } = push.subscribe(&body).await?;
+    let Subscribed { id, secret, areas } = push.subscribe(&body, || subscriber.count()).await?;
     ApiResponse::private_result(&json!({ "id": id, "secret": secret, "areas": areas }))
 }
 

@@ -21,6 +21,7 @@ use super::subscription::Subscription;
 use super::{PushError, PushService};
 use crate::config::Config;
 use crate::fixture;
+use crate::folder::Dataset;
 use crate::model::bodies::{PushAreas, PushBody};
 use crate::model::{
     Actor, AreaLimit, BatchItem, BatchOperation, BatchOutcome, BatchRequest, Clock, Condition, FloodState,
@@ -105,9 +106,12 @@ impl Bench {
     }
 
     async fn with(settings: Value) -> Self {
+        Self::with_data(settings, fixture::dataset()).await
+    }
+
+    async fn with_data(settings: Value, data: Dataset) -> Self {
         let clock = Arc::new(ManualClock::new(fixture::now()));
-        let store: Arc<dyn Store> =
-            Arc::new(MemoryStore::new(fixture::dataset(), Arc::clone(&clock) as Arc<dyn Clock>));
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new(data, Arc::clone(&clock) as Arc<dyn Clock>));
         let responder: Responder = Box::new(|_| status(201));
         let responder = Arc::new(Mutex::new(responder));
         let services = Services { meanwhile: Arc::default(), delivered: Arc::default(), responder };
@@ -161,7 +165,7 @@ impl Bench {
     /// Subscribes a phone, and forgets its first message. A minute passes.
     async fn subscribe(&mut self, endpoint: &str, areas: &[u64]) -> (u64, String) {
         let body = Self::body(endpoint, areas);
-        let subscribed = self.push.subscribe(&body).await.unwrap();
+        let subscribed = self.push.subscribe(&body, || Ok(())).await.unwrap();
         self.run(61).await;
         self.delivered();
         (subscribed.id, subscribed.secret)

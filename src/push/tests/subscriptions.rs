@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
+use crate::stores::{NewPushRecord, PushUpdate};
 
 const UNCOUNTED: fn() -> Result<(), PushError> = || Ok(());
 
@@ -103,7 +104,7 @@ async fn a_secret_changes_and_ends_its_own_subscription_only() {
     bench.push.send_trial(id, &secret).await.unwrap();
     assert_eq!(bench.delivered()[0].body(), "Trial: the messages of this service arrive.");
     let again = bench.push.send_trial(id, &secret).await;
-    assert!(matches!(again, Err(PushError::TooSoon(_))), "{again:?}");
+    assert!(matches!(again, Err(PushError::TooMany(_))), "{again:?}");
     bench.push.replace(id, &secret, &body, UNCOUNTED).await.unwrap();
     bench.run(61).await;
     bench.set(2, 4).await;
@@ -116,7 +117,7 @@ async fn a_secret_changes_and_ends_its_own_subscription_only() {
 #[rocket::async_test]
 async fn only_what_a_push_service_accepts_is_stored() {
     let bench = Bench::with(json!({ "push": { "enabled": true, "max": 2 } })).await;
-    let field = async |body: &PushBody| match bench.push.subscribe(body).await {
+    let field = async |body: &PushBody| match bench.push.subscribe(body, || Ok(())).await {
         Err(PushError::Field(field, _)) => field,
         other => panic!("{other:?}"),
     };
@@ -146,18 +147,21 @@ async fn only_what_a_push_service_accepts_is_stored() {
     assert_eq!(field(&right).await, "endpoint");
     for code in [404, 410] {
         bench.respond(move |_| status(code));
-        assert!(matches!(bench.push.subscribe(&right).await, Err(PushError::Ended)), "{code}");
+        assert!(matches!(bench.push.subscribe(&right, || Ok(())).await, Err(PushError::Ended)), "{code}");
     }
     for outcome in [status(500), status(429), Outcome::Failed("timed out".to_owned())] {
         bench.respond(move |_| outcome.clone());
-        assert!(matches!(bench.push.subscribe(&Bench::body(PHONE, &[1])).await, Err(PushError::Busy(..))));
+        assert!(matches!(
+            bench.push.subscribe(&Bench::body(PHONE, &[1]), || Ok(())).await,
+            Err(PushError::Busy(..))
+        ));
     }
     assert_eq!(bench.count().await, 0);
     bench.respond(|_| status(201));
     for endpoint in [PHONE, PHONE, OTHER] {
-        bench.push.subscribe(&Bench::body(endpoint, &[1])).await.unwrap();
+        bench.push.subscribe(&Bench::body(endpoint, &[1]), || Ok(())).await.unwrap();
     }
-    assert!(matches!(bench.push.subscribe(&Bench::body(THIRD, &[1])).await, Err(PushError::Full)));
+    assert!(matches!(bench.push.subscribe(&Bench::body(THIRD, &[1]), || Ok(())).await, Err(PushError::Full)));
     assert_eq!(bench.count().await, 2, "an endpoint has one subscription");
 }
 
@@ -215,6 +219,65 @@ async fn a_trial_that_finds_the_browsers_subscription_ended_ends_this_one_too() 
 }
 
 #[rocket::async_test]
+async fn a_renewal_that_finds_the_browsers_subscription_ended_ends_this_one_too() {
+    let mut bench = Bench::new().await;
+    let (id, secret) = bench.subscribe(PHONE, &[1]).await;
+    bench.respond(|_| status(403));
+    bench.set(1, 4).await;
+    bench.run(5).await;
+    bench.respond(|_| status(410));
+    let renewed = bench.push.replace(id, &secret, &Bench::body(PHONE, &[1]), UNCOUNTED).await;
+    assert!(matches!(renewed, Err(PushError::Ended)), "{renewed:?}");
+    assert_eq!(bench.count().await, 0);
+}
+
+#[rocket::async_test]
+async fn a_subscription_whose_areas_are_gone_ends_with_a_last_message_but_not_in_an_exercise() {
+    for (status, delivered) in [("Actual", 1), ("Exercise", 0)] {
+        let mut bench = Bench::with(json!({ "formats": { "cap": { "status": status } } })).await;
+        let (id, _) = bench.subscribe(PHONE, &[1]).await;
+        let record = bench.store.push_record(id).await.unwrap().unwrap();
+        let mut text: Value = serde_json::from_str(&record.content.text).unwrap();
+        text["areas"] = json!([999]);
+        let content = NewPushRecord { text: text.to_string(), ..record.content.clone() };
+        let update = PushUpdate { id, version: record.version, content: Some(content) };
+        assert_eq!(bench.store.update_push_records(vec![update]).await.unwrap(), [id]);
+        bench.clock.set(bench.clock.now().saturating_add(Duration::from_hours(25)));
+        bench.run(62).await;
+        let messages = bench.delivered();
+        assert_eq!(messages.len(), delivered, "{messages:?}");
+        assert!(messages.iter().all(|message| message.body().contains("do not exist any more")));
+        assert_eq!(bench.count().await, u64::from(delivered == 0));
+    }
+}
+
+#[rocket::async_test]
+async fn only_a_request_that_sends_a_message_is_counted() {
+    let bench = Bench::with(json!({ "push": { "enabled": true, "max": 1 } })).await;
+    let counted = AtomicU32::new(0);
+    let count = || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    };
+    let right = Bench::body(PHONE, &[1]);
+    let refused = [
+        Bench::body("https://evil.example/a", &[1]),
+        Bench::body(PHONE, &[999]),
+        PushBody { auth: "AAAA".to_owned(), ..right.clone() },
+    ];
+    for body in &refused {
+        bench.push.subscribe(body, count).await.unwrap_err();
+    }
+    assert_eq!(counted.load(Ordering::Relaxed), 0);
+    bench.push.subscribe(&right, count).await.unwrap();
+    bench.push.subscribe(&Bench::body(OTHER, &[1]), count).await.unwrap_err();
+    assert_eq!(counted.load(Ordering::Relaxed), 1, "the service is full");
+    let limited = bench.push.subscribe(&right, || Err(PushError::TooMany(Duration::from_secs(60)))).await;
+    assert!(matches!(limited, Err(PushError::Full | PushError::TooMany(_))), "{limited:?}");
+    assert_eq!(bench.delivered().len(), 1);
+}
+
+#[rocket::async_test]
 async fn a_phone_whose_messages_arrive_again_is_told_within_a_minute() {
     let mut bench = Bench::new().await;
     let (id, secret) = bench.subscribe(PHONE, &[1]).await;
@@ -233,7 +296,7 @@ async fn phones_are_told_within_a_minute_after_their_push_service_was_away_for_h
     let mut bench = Bench::new().await;
     for phone in 0..30 {
         let body = Bench::body(&format!("https://fcm.googleapis.com/{phone}"), &[1]);
-        bench.push.subscribe(&body).await.unwrap();
+        bench.push.subscribe(&body, || Ok(())).await.unwrap();
     }
     bench.run(61).await;
     bench.respond(|_| Outcome::Failed("timed out".to_owned()));
@@ -263,7 +326,7 @@ async fn a_stored_subscription_has_no_name_no_place_and_no_secret() {
         "renewed",
         "accepted",
         "fan_out",
-        "told",
+        "sent",
         "failures",
         "failed_since",
     ];

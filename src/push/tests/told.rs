@@ -1,12 +1,13 @@
 //! What a phone is told, and when.
 
 use super::*;
+use crate::model::{Area, AreaSet, Places};
 
 #[rocket::async_test]
 async fn a_phone_is_told_of_its_areas_alone_with_the_words_and_headers_of_the_standards() {
     let mut bench = Bench::new().await;
     let body = Bench::body(PHONE, &[1]);
-    bench.push.subscribe(&body).await.unwrap();
+    bench.push.subscribe(&body, || Ok(())).await.unwrap();
     let [first] = &bench.delivered()[..] else { panic!("no first message") };
     assert!(first.body().contains("Grogol, RW 01"), "{first:?}");
     bench.run(61).await;
@@ -137,7 +138,7 @@ async fn a_change_that_is_no_news_repeats_nothing() {
 async fn floods_below_the_minimum_state_and_their_end_are_not_told() {
     let mut bench = Bench::new().await;
     let body = PushBody { minimum_state: Some(FloodState::Moderate), ..Bench::body(PHONE, &[1]) };
-    bench.push.subscribe(&body).await.unwrap();
+    bench.push.subscribe(&body, || Ok(())).await.unwrap();
     bench.run(61).await;
     bench.delivered();
     for state in [Some(2), None, Some(1)] {
@@ -162,7 +163,7 @@ async fn a_larger_area_means_the_areas_that_it_has() {
     let parent =
         PushAreas::Parent { parent_name: "GROGOL".to_owned(), city_name: "JAKARTA BARAT".to_owned() };
     let body = PushBody { areas: parent, ..Bench::body(PHONE, &[]) };
-    bench.push.subscribe(&body).await.unwrap();
+    bench.push.subscribe(&body, || Ok(())).await.unwrap();
     assert!(bench.delivered()[0].body().contains("Grogol"));
     bench.run(61).await;
     bench.set(2, 4).await;
@@ -176,7 +177,7 @@ async fn a_larger_area_means_the_areas_that_it_has() {
 #[rocket::async_test]
 async fn nothing_is_told_in_an_exercise_about_old_changes_and_about_imported_ones() {
     let mut bench = Bench::with(json!({ "formats": { "cap": { "status": "Exercise" } } })).await;
-    bench.push.subscribe(&Bench::body(PHONE, &[1])).await.unwrap();
+    bench.push.subscribe(&Bench::body(PHONE, &[1]), || Ok(())).await.unwrap();
     let [first] = &bench.delivered()[..] else { panic!("no first message") };
     assert!(first.body().starts_with("Trial: "), "{first:?}");
     bench.run(61).await;
@@ -254,4 +255,50 @@ async fn a_new_flood_of_a_depth_that_was_told_before_is_told() {
     bench.set(1, 3).await;
     bench.run(61).await;
     assert_eq!(bench.delivered().len(), 1);
+}
+
+#[rocket::async_test]
+async fn long_names_are_counted_so_that_every_message_can_be_sent() {
+    let mut areas: Vec<_> = fixture::dataset().places.areas().iter().cloned().collect();
+    for area in &mut areas {
+        // Each character is four bytes in UTF-8, or two in JSON.
+        area.name = "𐍈".repeat(600);
+        area.parent_name = "\"".repeat(200);
+    }
+    let places = Places::new(Arc::new(AreaSet::new(areas).unwrap()), Vec::new(), Vec::new());
+    let data = Dataset { places, ..fixture::dataset() };
+    let mut bench = Bench::with_data(json!({}), data).await;
+    let body = Bench::body(PHONE, &[1, 2, 3, 5]);
+    bench.push.subscribe(&body, || Ok(())).await.unwrap();
+    bench.run(61).await;
+    bench.set(1, 4).await;
+    bench.run(61).await;
+    bench.set(2, 4).await;
+    bench.run(61).await;
+    let messages = bench.delivered();
+    assert_eq!(messages.len(), 3, "{messages:?}");
+    for message in &messages {
+        assert!(message.message.to_string().len() <= 3_993);
+        assert!(message.body().contains("more"), "{message:?}");
+    }
+}
+
+#[rocket::async_test]
+async fn a_message_names_the_five_worst_areas_and_counts_the_others() {
+    let example = fixture::dataset().places.areas().iter().next().unwrap().clone();
+    let area = |number| Area { id: fixture::id(number), name: format!("RW {number}"), ..example.clone() };
+    let areas = Arc::new(AreaSet::new((1..=8).map(area).collect()).unwrap());
+    let data = Dataset { places: Places::new(areas, Vec::new(), Vec::new()), ..Dataset::default() };
+    let mut bench = Bench::with_data(json!({}), data).await;
+    bench.subscribe(PHONE, &[1, 2, 3, 4, 5, 6, 7, 8]).await;
+    for area in 1..=8 {
+        bench.set(area, if area == 7 { 4 } else { 2 }).await;
+    }
+    bench.run(1).await;
+    let [message] = &bench.delivered()[..] else { panic!("not one message") };
+    assert_eq!(message.title(), "8 neighbourhoods flooded");
+    let lines: Vec<_> = message.body().lines().collect();
+    assert_eq!(lines.len(), 6, "{message:?}");
+    assert!(lines[0].ends_with("RW 7: More than 150 cm"), "{message:?}");
+    assert_eq!(lines[5], "and 3 more");
 }
