@@ -15,7 +15,7 @@ pub(crate) struct Push {
     pub(crate) services: Vec<String>,
     /// The maximum number of subscriptions. **Default: `100000`**
     pub(crate) max: u32,
-    /// Requests of an address to subscribe, per hour; further ones are rejected. `0` for no limit. **Default: `1000`**
+    /// First messages that an address may cause, per hour and server; further ones are rejected. `0` for no limit. **Default: `1000`**
     pub(crate) per_address: Rate,
     /// Allows services with addresses that are not globally reachable, `http` and ports. **Default: `false`**
     pub(crate) private: bool,

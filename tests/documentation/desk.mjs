@@ -171,7 +171,7 @@ await chromium(async (page, browser) => {
     await situation.setViewport({ width, height: 800 });
     await noFaults(situation);
   }
-  const pdf = Buffer.from(await situation.pdf({ format: "A4" })).toString("latin1");
+  const pdf = Buffer.from(await situation.pdf({ format: "A4", margin: { top: "1cm", right: "1cm", bottom: "1cm", left: "1cm" } })).toString("latin1");
   assert.equal(pdf.match(/\/Type\s*\/Page\b/g).length, 1);
   await situation.close();
 

@@ -129,9 +129,29 @@ await chromium(async (page) => {
   await card(page, "lost");
   assert.match(await text(page, "#unsent"), /^Changes not sent yet: 1/);
   assert.ok(!(await page.$eval("#unsent", (bar) => bar.hidden)));
+  // An officer who cannot be logged out is told so, and how many changes would wait.
+  await page.waitForFunction(() => document.body.classList.contains("offline"), slow);
+  await page.click("#log-out button");
+  await page.waitForSelector("#leave[open]", slow);
+  assert.match(await text(page, "#leave-unsent"), /^There is no connection/);
+  assert.ok(await page.$eval("#leave-now", ({ disabled }) => disabled));
+  await press(page, "Escape");
   await page.setOfflineMode(false);
   await until("the undo is sent", async () => (await stateOf(first)) === null);
   await page.waitForFunction(() => document.getElementById("unsent").hidden, slow);
+
+  // Nothing is undone if the areas were set again meanwhile.
+  await set([[first, 3]], "by radio");
+  await until("the batch is in the log", () => page.$eval("#night-list li", (line) => line.textContent.includes("by radio")));
+  await page.setOfflineMode(true);
+  await set([[first, 1]]);
+  await page.$eval("#night-list li button", (button) => button.click());
+  await card(page, "lost");
+  await page.setOfflineMode(false);
+  await stored(page, "Nothing was undone; set again since");
+  assert.equal(await stateOf(first), 1);
+  await until("the log says so", () => page.$$eval("#night-list li", ([, line]) => line.textContent.endsWith("These areas were set again since.") && !line.querySelector("button")));
+  await set([[first, null]]);
 
   // The curve of a gauge has the newest reading whenever the row is unfolded, and while it is.
   const { properties: { label: [lng, lat], area_id } } = features.find(({ properties }) => `${properties.area_id}` === dry.at(-1));
@@ -140,6 +160,9 @@ await chromium(async (page) => {
     observations: levels.map(([minutes, level]) => ({ observed_at: at(minutes), level, alert: 1, label: "SIAGA I" })) });
   await read([20, 700], [15, 720]);
   await page.click("#tab-attention");
+  await page.select("#why", "unconfirmed");
+  assert.match(await text(page, "#empty"), /^No area found\. Search, larger area and reason count together/);
+  await page.select("#why", "");
   const row = `[data-area="${area_id}"]`;
   await until("the gauge is a reason", () => page.evaluate((row) => (document.getElementById("new").click(), Boolean(document.querySelector(`${row} li.gauge`))), row));
   const curve = (level) => page.waitForFunction((row, level) => document.querySelector(`${row} figure`)?.textContent.includes(`: ${level} cm`) && document.querySelector(`${row} svg path`), slow, row, level);
@@ -211,6 +234,8 @@ await chromium(async (page) => {
   await page.evaluate(() => document.activeElement.blur());
   await open(page);
   await page.click("#tab-flooded");
+  // The states come after the names.
+  await page.waitForFunction(() => document.getElementById("tab-flooded").lastElementChild.textContent === "2", slow);
   await choose(page, 2);
   await press(page, "0");
   await page.waitForSelector("#sure[open]", slow);

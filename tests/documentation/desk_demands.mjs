@@ -137,7 +137,7 @@ await chromium(async (page, browser) => {
   const name = `${wanted.properties.area_name} ${wanted.properties.parent_name}`;
   await page.$eval("#search", (field, name) => ((field.value = name), field.dispatchEvent(new Event("input"))), name);
   await page.waitForFunction((id) => [...document.querySelectorAll("[data-area]")].map(({ dataset }) => dataset.area).join() === id, slow, ids[3]);
-  await pause(1_500);
+  await pause(1_500 * patience);
   await page.focus("#map");
   await page.keyboard.press("Enter");
   await page.waitForSelector(`[data-area="${ids[3]}"].chosen`, slow);

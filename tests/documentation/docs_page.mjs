@@ -1,6 +1,6 @@
 // Executes `GET /floods` at /docs. Prints the time until the response is shown, its beginning, the media type that
 // was chosen, and how many operations have an open and a closed lock.
-import { chromium, origin } from "./chromium.mjs";
+import { chromium, origin, patience } from "./chromium.mjs";
 
 await chromium(async (page) => {
   await page.setViewport({ width: 1440, height: 900 });
@@ -18,7 +18,7 @@ await chromium(async (page) => {
   const type = await operation.$eval(".responses-wrapper select", (select) => select.value);
   const begun = Date.now();
   await execute.click();
-  const shown = await operation.waitForSelector(".live-responses-table .microlight", { timeout: 60_000 });
+  const shown = await operation.waitForSelector(".live-responses-table .microlight", { timeout: 60_000 * patience });
   // The browser has drawn it.
   await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))));
   const milliseconds = Date.now() - begun;

@@ -15,10 +15,13 @@ const report = async (page) => {
   await becomes("the photo is published", async () =>
     (await api("GET", "/reports?geoformat=geojson")).result.features.some(({ properties }) => properties.url === cardId && properties.image_url));
 };
-/** Opens that report, the newest, on the map. */
+/** Opens that report on the map. */
 const openReport = async (page) => {
-  await page.waitForSelector("#reports button");
-  await page.$eval("#reports button", (button) => button.click());
+  await page.waitForFunction(() => {
+    const row = [...document.querySelectorAll("#reports button")].find(({ textContent }) => textContent.includes("40 cm"));
+    row?.click();
+    return row;
+  });
   await page.waitForFunction(() => document.querySelector("#chosen img")?.complete);
 };
 // Addresses end with a parameter, so that a language can follow. `until` is there once the page is complete.

@@ -108,7 +108,7 @@ await chromium(async (page, browser) => {
   // At a low zoom, a tapped area is tiny, so the map moves to it.
   await page.keyboard.press("Escape");
   for (let step = 0; step < 4; step++) await page.keyboard.press("-");
-  await pause(1_000);
+  await pause(1_000 * patience);
   const moved = page.waitForRequest((request) => Number(new URL(request.url()).searchParams.get("zoom")) >= 14);
   await page.keyboard.press("Enter");
   await moved;
@@ -187,7 +187,7 @@ await chromium(async (page, browser) => {
   });
   await page.$$eval("#chosen li button", (all) => all.at(-1).click());
   await cardSays(page, "31 cm");
-  await page.click("#chosen .actions a");
+  await Promise.all([page.waitForNavigation(), page.click("#chosen .actions a")]);
   await sees(page, () => document.getElementById("chosen")?.textContent.includes("RW"));
   assert.deepEqual(await page.$eval("form", ({ lat, lng }) => [Number(lat.value), Number(lng.value)]), Object.values(place).map(Number));
   await page.goto(`${origin}/map?lang=en&area=${AREA}`);

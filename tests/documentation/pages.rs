@@ -1,11 +1,13 @@
 //! The HTML pages in Chromium.
 
 use std::env;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use siaga::auth::KeyDigest;
 
 use crate::demo::Demo;
+use crate::eventually::patiently;
 use crate::port::free_port;
 use crate::running::KEY;
 use crate::tools::{folder_with, node, printed};
@@ -41,7 +43,8 @@ fn a_reader_who_executes_the_flood_map_at_docs_sees_the_response_soon() {
     let expected = demo.text("floods");
     let seen = seen(&demo, "docs_page.mjs");
     // Measured 2 s on an idle machine; other tests run beside this one.
-    assert!(seen["milliseconds"].as_u64().is_some_and(|passed| passed <= 20_000), "{seen}");
+    let most = patiently(Duration::from_secs(20)).as_millis();
+    assert!(seen["milliseconds"].as_u64().is_some_and(|passed| u128::from(passed) <= most), "{seen}");
     assert!(expected.starts_with(seen["begins"].as_str().unwrap()), "{seen}");
     assert!(seen["length"].as_u64().is_some_and(|length| length > 150_000), "{seen}");
     assert_eq!(seen["type"], "application/json", "the default format is offered first");

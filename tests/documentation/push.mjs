@@ -76,16 +76,42 @@ const press = (page, label) => sees(page, (label) => {
 }, label);
 const says = (page, words) => sees(page, (words) => (document.querySelector("dialog") ?? document.querySelector("main")).innerText.includes(words), words);
 
+/** Returns what the browser of a page stores. */
+const own = (page) => page.evaluate(() => new Promise((resolve) => {
+  const opening = indexedDB.open("push");
+  opening.onsuccess = () => {
+    const reading = opening.result.transaction("own").objectStore("own").get("own");
+    reading.onsuccess = () => resolve(reading.result);
+  };
+}));
+const request = ({ id, secret }, method, path = "") =>
+  fetch(`${base}/push/subscriptions/${id}${path}`, { method, headers: { Authorization: `Bearer ${secret}` } });
+
 await chromium(async (plain, browser) => {
-  // Without a script, the page says what to do instead.
+  // Without a script, the page says what to do instead. The map leads to it.
   await plain.setJavaScriptEnabled(false);
-  await plain.goto(`${origin}/map/notifications?lang=en`);
+  await plain.goto(`${origin}/map?lang=en`);
+  const link = await plain.$eval("a[href^='/map/notifications']", ({ href, textContent }) => [href, textContent]);
+  assert.deepEqual(link, [`${origin}/map/notifications?lang=en`, "My notifications"]);
+  await plain.goto(link[0]);
   assert.match(await text(plain, "main"), /Messages need a script.*FOSS Warn/s);
 
   const without = await browser.newPage();
   await without.evaluateOnNewDocument(() => delete window.PushManager);
   await without.goto(`${origin}/map/notifications?lang=en`);
   await says(without, "This browser cannot show messages here");
+
+  // On an iPhone, the page explains the home screen before anything is pressed.
+  const iphone = await browser.newPage();
+  await iphone.setViewport({ width: 360, height: 740 });
+  await iphone.setUserAgent({ userAgent: "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1" });
+  await iphone.evaluateOnNewDocument(() => delete window.PushManager);
+  await iphone.goto(`${origin}/map?lang=en&area=${AREA}`);
+  await press(iphone, "Tell me about this neighbourhood");
+  await says(iphone, "“Add to Home Screen”");
+  assert.ok(!(await iphone.$$eval("dialog button", (all) => all.some(({ textContent }) => textContent === "Allow messages"))));
+  await noFaults(iphone);
+  await iphone.close();
 
   const [mine, other] = [phone("mine"), phone("other")];
   const page = await open(browser, mine.subscription);
@@ -154,28 +180,24 @@ await chromium(async (plain, browser) => {
   });
   await sees(page, (area) => new URL(location.href).searchParams.get("area") === area, AREA);
 
-  // A trial of a subscription that the service has lost begins a new one. Then the end of it.
+  // A trial of a subscription that the service has lost begins a new one. Then the end of it. The page renews the subscription first.
+  const renewed = page.waitForResponse((response) => response.request().method() === "PUT" && response.url().includes("/push/subscriptions/"), { timeout: 30_000 * patience });
   await page.goto(`${origin}/map/notifications?lang=en`);
+  await renewed;
   await says(page, name);
   await sees(page, () => [...document.querySelectorAll("button")].some(({ textContent }) => textContent === "Send a trial"));
-  const own = await page.evaluate(() => new Promise((resolve) => {
-    const opening = indexedDB.open("push");
-    opening.onsuccess = () => {
-      const reading = opening.result.transaction("own").objectStore("own").get("own");
-      reading.onsuccess = () => resolve(reading.result);
-    };
-  }));
-  await fetch(`${base}/push/subscriptions/${own.id}`, { method: "DELETE", headers: { Authorization: `Bearer ${own.secret}` } });
+  const lost = await own(page);
+  assert.equal((await request(lost, "DELETE")).status, 200);
   await press(page, "Send a trial");
   await says(page, "A trial was sent");
   assert.match((await mine.read()).message.body, /^You will get a message/);
+  const found = await own(page);
+  assert.notEqual(found.secret, lost.secret);
   await press(page, "End");
   await says(page, "This browser gets no messages about");
-  await api("PUT", `/floods/${AREA}`, { state: 2 });
+  assert.equal((await request(found, "POST", "/trial")).status, 404, "it has ended");
   await second.goto(`${origin}/map/notifications?lang=id`);
   await sees(second, () => document.querySelector("#notifications li"));
   await noFaults(second);
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
-  assert.ok(!received.some(({ path }) => path === "/mine"), "it has ended");
 });
 service.close();

@@ -72,7 +72,7 @@ await chromium(async (page) => {
   await page.waitForSelector("#newer");
 
   // A late page is cached and offered to the reader. The next visit shows it.
-  stand.wait = (path) => (path.startsWith("/map?") ? 6_500 : 0);
+  stand.wait = (path) => (path.startsWith("/map?") ? 5_000 + 1_500 * patience : 0);
   await page.goto(MAP);
   assert.ok(await page.evaluate(() => document.body.dataset.kept));
   await page.waitForSelector("#newer button");

@@ -381,6 +381,37 @@ fn the_situation_has_all_changes_of_six_hours_by_batch_and_the_log_counts_what_i
 }
 
 #[test]
+fn the_situation_marks_changes_that_were_undone_unless_the_undo_was_undone() {
+    let (siaga, client) = browser(figment());
+    log_in(&client, "Sri", KEY);
+    let batch = json!({ "changes": [{ "area_id": "1", "state": 4 }, { "area_id": "2", "state": 4 }], "note": "the first" });
+    let set = siaga.request(Method::Post, "/v1/floods/changes", batch.to_string());
+    let undo = |batch: u64| {
+        let address = format!("/desk/changes/{batch}/undo");
+        let undone = sent(&client, Method::Post, &address, &Value::Null, HERE);
+        json_of(undone)["result"]["batch"].as_u64().unwrap()
+    };
+    let marks = || {
+        let page = client.get("/desk/situation?lang=en").dispatch().into_string().unwrap();
+        let table = client.get("/desk/situation.csv?lang=en").dispatch().into_string().unwrap();
+        let row = page.split("<tr>").find(|row| row.contains("the first")).unwrap().to_owned();
+        let cell = table.lines().find(|line| line.contains(",1,")).unwrap().to_owned();
+        let mark = "This was undone.";
+        (
+            row.contains(mark),
+            page.matches(mark).count(),
+            page.matches("Undo: ").count(),
+            cell.matches(mark).count(),
+        )
+    };
+    assert_eq!(marks(), (false, 0, 0, 0));
+    let first = undo(json_of(set)["result"]["batch"].as_u64().unwrap());
+    assert_eq!(marks(), (true, 1, 1, 1));
+    undo(first);
+    assert_eq!(marks(), (false, 1, 2, 1), "the mark is at the first undo");
+}
+
+#[test]
 fn activity_of_an_officer_counts_as_a_sign_of_life_of_the_source() {
     let source = json!({ "subject": "bpbd", "covers": ["floods"], "every": "1h" });
     let (siaga, client) = browser(figment().merge(("siaga.sources.desk", source)));

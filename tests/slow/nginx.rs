@@ -124,9 +124,9 @@ impl Proxy {
 
 /// Waits for a number of lines with a text.
 fn wait_for(lines: &Receiver<String>, text: &str, times: usize) {
-    let (begun, mut seen) = (Instant::now(), 0);
+    let (limit, begun, mut seen) = (patiently(LONG), Instant::now(), 0);
     while seen < times {
-        let line = lines.recv_timeout(LONG).ok().filter(|_| begun.elapsed() < LONG);
+        let line = lines.recv_timeout(limit).ok().filter(|_| begun.elapsed() < limit);
         seen += line.unwrap_or_else(|| panic!("{text} came {seen} times")).matches(text).count();
     }
 }

@@ -23,7 +23,7 @@ use siaga::model::{Clock, SystemClock};
 use sqlx::PgConnection;
 
 use crate::cluster::Cluster;
-use crate::eventually::eventually;
+use crate::eventually::{eventually, patiently};
 use crate::fixture::block_on;
 use crate::outcome::printed;
 use crate::photos::picture;
@@ -309,7 +309,7 @@ async fn outage(cluster: &Arc<Cluster>, load: &Load, number: u32) {
     time::sleep(AWAY).await;
     let started = Arc::clone(cluster);
     task::spawn_blocking(move || started.start()).await.unwrap();
-    time::sleep(RECOVERY).await;
+    time::sleep(patiently(RECOVERY)).await;
     load.is_away.store(false, Ordering::SeqCst);
 }
 

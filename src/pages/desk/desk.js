@@ -41,7 +41,11 @@ const others = find("others");
 let tab = "attention";
 let order = []; // What the list showed when it was last put in order.
 
-const search = finder(areas, settings.short, (street) => (sort(), follow(), say(street)));
+let withoutStreets; // The search for which streets could not be read.
+const search = finder(areas, settings.short, (street) => (sort(), follow(), say(street)), () => {
+  withoutStreets = field.search.value;
+  count();
+});
 /** Returns whether an area is in the chosen parent, which is a city if it ends with the separator. */
 const isWithin = ({ larger }, wanted) => (wanted.endsWith("\n") ? larger?.startsWith(wanted) : larger === wanted);
 const hasReason = (id) => !field.why.value || attention.get(id)?.reasons.some(({ reason }) => reason === field.why.value);
@@ -65,7 +69,13 @@ const candidates = () => {
   if (tab === "all" || found || larger) return [...new Set([...exact, ...needing, ...areas.keys()])].filter(fits);
   return needing;
 };
-const about = (id) => ({ mayWrite: mayWrite(id), area: areaOf(id), hasStates, flood: states.get(id), by: newest.get(id)?.by, attention: attention.get(id) });
+/** Returns who set the state. Until the log has the entry of the state, that is not known. */
+const byOf = (id) => {
+  const { at, by } = newest.get(id) ?? {};
+  const { last_updated, confirmed } = states.get(id) ?? {};
+  return [last_updated, confirmed].some((time) => Date.parse(time) === Date.parse(at)) ? by : undefined;
+};
+const about = (id) => ({ mayWrite: mayWrite(id), area: areaOf(id), hasStates, flood: states.get(id), by: byOf(id), attention: attention.get(id) });
 
 const gaugesPart = meters({ renew: () => renew(), say: (text) => desk.tell(text) });
 const parts = night({
@@ -108,7 +118,9 @@ const emptyWords = () => {
   if (!areas.size) return t.noAreas;
   const ofOthers = others.checked ? 0 : candidates().length;
   if (ofOthers) return fill(t.ofOthers, { count: ofOthers });
-  return tab === "attention" && !field.search.value.trim() ? t.nothing : t.noneFound;
+  const isFiltered = Object.values(field).some(({ value }) => value.trim());
+  if (isFiltered) return field.search.value && field.search.value === withoutStreets ? `${t.noneFound} ${t.streetsMissing}` : t.noneFound;
+  return { attention: t.nothing, flooded: t.dry, chosen: t.chooseFirst }[tab] ?? t.noAreas;
 };
 const count = () => {
   const known = new Set(order);
@@ -232,6 +244,11 @@ for (const form of document.querySelectorAll("#bar, .filters")) form.addEventLis
 find("log-out").addEventListener("submit", (event) => {
   if (event.submitter?.value === "yes") return;
   event.preventDefault();
+  // Without a connection, the service would not end the login.
+  const isOffline = document.body.classList.contains("offline");
+  find("leave-unsent").hidden = !desk.waiting() && !isOffline;
+  find("leave-unsent").textContent = isOffline ? t.logOutOffline : fill(t.logOutUnsent, { count: desk.waiting() });
+  find("leave-now").disabled = isOffline;
   find("leave").showModal();
 });
 const help = find("help");

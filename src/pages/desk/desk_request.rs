@@ -63,6 +63,11 @@ impl DeskRequest<'_> {
         self.texts().text("desk", key)
     }
 
+    /// Returns a text of the script.
+    pub(super) fn script_text(&self, key: &str) -> String {
+        self.texts().group("desk")["script"][key].as_str().unwrap_or_default().to_owned()
+    }
+
     pub(super) fn moment(&self, at: Timestamp) -> String {
         self.texts().moment(at, self.config.time_zone)
     }

@@ -18,7 +18,7 @@ const button = (text, act, className = "button") => {
 };
 
 const said = {
-  held: (order) => fill(t.held, { seconds: Math.max(1, Math.ceil((order.due - Date.now()) / 1_000)) }),
+  held: (order) => document.body.classList.contains("offline") ? t.lost : fill(t.held, { seconds: Math.max(1, Math.ceil((order.due - Date.now()) / 1_000)) }),
   sending: () => t.sending,
   lost: () => t.lost,
   ended: (order) => order.why ? fill(t.endedWhy, { why: order.why }) : t.ended,
@@ -169,7 +169,7 @@ export const orders = ({ areaOf, flooded, say, stored, returned }) => {
         // A repeated order hides no more reports, and the page does not know how many the first attempt hid.
         const left = result.left ? ` ${fill(t.hiddenLeft, { count: result.left })}` : "";
         if (result.hidden.length || left) put(fill(t.hiddenAll, { count: result.hidden.length }) + left, TOLD);
-      } else if (order.undo) put(fill(t.undone, { what: undone(result) }), STORED);
+      } else if (order.undo) put(fill(result.changed.length ? t.undone : t.notUndone, { what: undone(result) }), STORED);
       else put(fill(t.stored, { what: wordsOf(order), at: hour(result.changed_at) }), STORED, [result.batch, result.changed]);
       stored(result);
     },
@@ -211,6 +211,8 @@ export const orders = ({ areaOf, flooded, say, stored, returned }) => {
 
   return {
     showLeft,
+    /** Returns the number of orders that are not stored yet. */
+    waiting: () => waiting.length,
     /** Holds an order after confirmation. Returns whether it was confirmed. */
     order: async (order) => {
       if (!(await confirmed(order.changes))) return false;

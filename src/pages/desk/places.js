@@ -8,13 +8,18 @@ const MOST_PLACES = 3; // More places are counted.
 
 /**
  * Returns a search in a map of areas. It returns the identifiers of those that a text means; null without a text. If it means none, calls
- * `changed` with the name of the street when its areas are known.
+ * `changed` with the name of the street when its areas are known, and `missing` if streets cannot be searched.
  */
-export const finder = (areas, short, changed) => {
+export const finder = (areas, short, changed, missing) => {
   let last, found;
   const askForStreets = async (text, key) => {
-    const all = await streetsOf(text, () => key === last).catch(() => (last = undefined, []));
-    if (key !== last || !all.length) return;
+    const all = await streetsOf(text, () => key === last).catch(() => null);
+    if (key !== last) return;
+    if (!all) {
+      last = undefined;
+      return missing();
+    }
+    if (!all.length) return;
     // Streets with other names are other places.
     const same = all.filter(({ name }) => name === all[0].name);
     found = new Set(same.flatMap(({ ids }) => ids).filter((id) => areas.has(id)));

@@ -36,7 +36,10 @@ export const reasonForm = (key, words, label, act, ...before) => {
   const form = make("form", { className: "hide" }, ...before, reason, make("button", { className: "button" }, label));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    act(form.querySelector("input").value.trim());
+    const field = form.querySelector("input");
+    // The keys of the desk work again.
+    field.blur();
+    act(field.value.trim());
   });
   return form;
 };

@@ -1,6 +1,6 @@
 //! The situation report: the flooded areas by larger area, and the changes of the last six hours. As a page, and as CSV.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
 use minijinja::context;
@@ -14,7 +14,9 @@ use super::desk_request::{DeskPage, DeskRequest};
 use super::session::{Desk, Officer};
 use crate::http::content::CacheControl;
 use crate::http::error::Problem;
-use crate::model::{Area, AreaId, AreaLimit, CurrentState, FloodLayer, FloodState, LoggedChange, Timestamp};
+use crate::model::{
+    Area, AreaId, AreaLimit, BatchNumber, CurrentState, FloodLayer, FloodState, LoggedChange, Timestamp,
+};
 use crate::pages::layout::PageTemplate;
 use crate::stores::{FloodLogQuery, FloodQuery, Store};
 
@@ -38,6 +40,9 @@ struct Situation {
     truncated_before: Option<Timestamp>,
 }
 
+/// The changes of these areas in these batches were undone.
+type Undone = HashSet<(BatchNumber, AreaId)>;
+
 struct AreaSituation<'s> {
     area: &'s Area,
     current: Option<CurrentState>,
@@ -60,6 +65,19 @@ impl Situation {
             limit.outside([(logged.change.area, area)]).is_empty()
         });
         Ok(Self { at, layer, changes, limit, truncated_before })
+    }
+
+    fn undone(&self) -> Undone {
+        let mut undone = HashSet::new();
+        // The newest first, so an undo that was itself undone is known when it is reached.
+        for LoggedChange { change, batch, undoes, .. } in &self.changes {
+            if let Some(undoes) = undoes
+                && !batch.is_some_and(|batch| undone.contains(&(batch, change.area)))
+            {
+                undone.insert((*undoes, change.area));
+            }
+        }
+        undone
     }
 
     /// Groups the changes, newest first: those of a batch by state, and others by state, author and ten minutes. The changes of a
@@ -87,7 +105,7 @@ impl Situation {
         batches
     }
 
-    fn batch_json(&self, batch: &[&LoggedChange], view: &DeskRequest<'_>) -> Value {
+    fn batch_json(&self, batch: &[&LoggedChange], undone: &Undone, view: &DeskRequest<'_>) -> Value {
         let areas = self.layer.areas();
         let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for logged in batch {
@@ -97,12 +115,14 @@ impl Situation {
             let parent = area.map(|area| area.parent_name.as_str()).unwrap_or_default();
             places.entry(parent).or_default().push(name.unwrap_or_else(|| id.to_string()));
         }
-        let LoggedChange { change, note, .. } = batch[0];
+        let LoggedChange { change, note, undoes, .. } = batch[0];
         let (first, last) = (view.short_time(batch[batch.len() - 1].change.at), view.short_time(change.at));
         json!({
             "at": if first == last { last } else { format!("{first} – {last}") },
             "state": change.state,
             "depth": view.state_name(change.state),
+            "is_undo": undoes.is_some(),
+            "is_undone": batch.iter().all(|logged| is_undone(logged, undone)),
             "by": change.by.name(),
             "note": note,
             "places": places.into_iter().map(|(parent, names)| json!([parent, names])).collect::<Value>(),
@@ -181,8 +201,8 @@ pub(super) async fn show(
             "confirmed": confirmed.map(|confirmed| view.short_time(confirmed)),
         }));
     }
-    let changes: Vec<Value> =
-        situation.changes_by_batch().iter().map(|batch| situation.batch_json(batch, &view)).collect();
+    let (batches, undone) = (situation.changes_by_batch(), situation.undone());
+    let changes: Vec<_> = batches.iter().map(|batch| situation.batch_json(batch, &undone, &view)).collect();
     let values = context! {
         at => view.moment(situation.at),
         by => officer.name(),
@@ -215,9 +235,17 @@ pub(super) async fn table(
     let situation = Situation::read(view.store, desk.now(), limit).await?;
     let local = |at: Timestamp| at.to_utc().with_timezone(&view.config.time_zone);
     let format_time = |at: Timestamp| local(at).format("%Y-%m-%d %H:%M:%S %Z").to_string();
+    let undone = situation.undone();
     let describe_change = |logged: &&LoggedChange| {
         let change = &logged.change;
-        format!("{} {} ({})", format_time(change.at), view.state_name(change.state), change.by.name())
+        let kind = if logged.undoes.is_some() { view.script_text("undo") + ": " } else { String::new() };
+        let depth = view.state_name(change.state);
+        let after = if is_undone(logged, &undone) {
+            " ".to_owned() + &view.script_text("wasUndone")
+        } else {
+            String::new()
+        };
+        format!("{} {kind}{depth} ({}){after}", format_time(change.at), change.by.name())
     };
     // The byte order mark makes spreadsheets read UTF-8.
     let mut table = csv::Writer::from_writer("\u{feff}".as_bytes().to_vec());
@@ -252,6 +280,10 @@ pub(super) async fn table(
         cache_control: Header::new("Cache-Control", CacheControl::NO_STORE),
         disposition: Header::new("Content-Disposition", format!("attachment; filename=\"{name}\"")),
     })
+}
+
+fn is_undone(LoggedChange { change, batch, .. }: &LoggedChange, undone: &Undone) -> bool {
+    batch.is_some_and(|batch| undone.contains(&(batch, change.area)))
 }
 
 /// Returns the time before which changes are missing; `None` if the list is not truncated.

@@ -35,7 +35,7 @@ const note = (has) => {
 // Browsers show messages of a secure page that is not in a frame of another site.
 const isPossible = () => isSecureContext && top === self && Boolean(navigator.serviceWorker);
 const isSupported = () => isPossible() && Boolean(self.PushManager && self.Notification);
-// A tablet of Apple says that it is a computer.
+// The user agent of an iPad is that of a Mac.
 const isApple = () => /iPhone|iPad/.test(navigator.userAgent) || (/Macintosh/.test(navigator.userAgent) && navigator.maxTouchPoints > 1);
 /** Returns the key of the text that says why this browser cannot show messages. */
 const unsupported = () => (isApple() && isPossible() && !navigator["standalone"] ? "iphone" : "unsupported");
@@ -68,9 +68,9 @@ const save = async (base, own, isSecond = false) => {
     return saved;
   } catch (error) {
     // If the service has stored a new subscription, but its response is lost, nobody could end it.
-    if (error.says === "endpoint" || !own.id) await unsubscribe();
+    if (error.key === "endpoint" || !own.id) await unsubscribe();
     // The push service has ended the browser's subscription.
-    if (error.says === "endpoint" && !isSecond) return save(base, own, true);
+    if (error.key === "endpoint" && !isSecond) return save(base, own, true);
     throw error;
   }
 };
@@ -84,7 +84,7 @@ const end = async (base, own) => {
 };
 
 /** Whether none of the chosen areas exists any more. */
-const hasNoAreas = ({ says }) => says === "areas" || says === "parent";
+const hasNoAreas = ({ key }) => key === "areas" || key === "parent";
 /** Asks the service whether this browser gets messages, by renewing its subscription. Returns why it gets none, as a text; "" if it does. */
 const check = (base, t) => inTurn(async (own) => {
   if (!isGranted()) return own && self.Notification?.permission === "denied" ? t.refused : fill(t.none, t);
@@ -93,7 +93,7 @@ const check = (base, t) => inTurn(async (own) => {
     await save(base, own);
     return "";
   } catch (error) {
-    return hasNoAreas(error) ? fill(t.none, t) : t[["endpoint", "full"].includes(error.says) ? error.says : "unsure"];
+    return hasNoAreas(error) ? fill(t.none, t) : t[["endpoint", "full"].includes(error.key) ? error.key : "unsure"];
   }
 });
 
@@ -123,7 +123,8 @@ export const tell = async ({ language, area, parent }) => {
   dialog.style.cssText = "max-width: 30rem; margin: auto; padding: 1rem 1.2rem; border: 1px solid var(--line); border-radius: 12px; background: var(--raised); color: var(--ink)";
   dialog.setAttribute("aria-label", t.tell);
   const { said, say } = speaker();
-  const about = make("p", isActual ? {} : { className: "notice" }, isActual ? t.explain : t.test);
+  const canReceive = isSupported();
+  const about = make("p", canReceive && isActual ? {} : { className: "notice" }, !canReceive ? t[unsupported()] : isActual ? t.explain : t.test);
   const larger = make("input", { type: "checkbox" });
   const instead = make("p");
   const choice = make("div", {}, ...(parent ? [make("label", { className: "tick" }, larger, ` ${fill(t.tell_larger, { place: parent.name })}`)] : []), instead);
@@ -135,7 +136,6 @@ export const tell = async ({ language, area, parent }) => {
   larger.addEventListener("change", showReplaced);
   showReplaced();
   const choose = async () => {
-    if (!isSupported()) return say(t[unsupported()]);
     const permission = await Notification.requestPermission();
     if (permission !== "granted") return say(permission === "denied" ? t.refused : fill(t.undecided, t));
     const isLarger = larger.checked;
@@ -150,7 +150,7 @@ export const tell = async ({ language, area, parent }) => {
       allow.remove();
       choice.remove();
     } catch (error) {
-      say(t[error.says] ?? t.failed);
+      say(t[error.key] ?? t.failed);
     }
   };
   const allow = button(t.allow, choose, true);
@@ -160,8 +160,8 @@ export const tell = async ({ language, area, parent }) => {
   close.ariaLabel = t.close;
   const title = make("h2", {}, t.tell);
   title.style.cssText = "margin: 0 2.5rem .5rem 0";
-  dialog.append(close, title, about, make("p", {}, t.stores), choice, said,
-    make("p", { className: "actions" }, allow, make("a", { className: "button", href: `/map/notifications?lang=${language}` }, t.mine)), make("p", {}, make("a", { href: feed }, t.feed)));
+  dialog.append(close, title, about, ...(canReceive ? [make("p", {}, t.stores), choice] : []), said,
+    make("p", { className: "actions" }, ...(canReceive ? [allow] : []), make("a", { className: "button", href: `/map/notifications?lang=${language}` }, t.mine)), make("p", {}, make("a", { href: feed }, t.feed)));
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
@@ -180,7 +180,7 @@ const list = async (root, { base, texts: t, isActual }) => {
     try {
       await act();
     } catch (error) {
-      say(hasNoAreas(error) ? fill(t.none, t) : (t[error.says] ?? t.failed));
+      say(hasNoAreas(error) ? fill(t.none, t) : (t[error.key] ?? t.failed));
     }
   };
   const leave = (/** @type {Place} */ { id, name }) => trying(async () => {
@@ -191,8 +191,8 @@ const list = async (root, { base, texts: t, isActual }) => {
         await (areas.length ? save(base, { ...own, areas }) : end(base, own));
       } catch (error) {
         if (hasNoAreas(error)) return end(base, own);
-        // No message can come, and the next renewal says at the service what is left.
-        if (areas.length && (!isGranted() || error.says === "endpoint")) return stored("readwrite", (all) => all.put({ ...own, areas }, "own"));
+        // No message can come, and the next renewal sends the other areas to the service.
+        if (areas.length && (!isGranted() || error.key === "endpoint")) return stored("readwrite", (all) => all.put({ ...own, areas }, "own"));
         throw error;
       }
     });

@@ -44,7 +44,7 @@ export const search = ({ choose, locate, say }) => {
     if (!text.trim()) return close();
     const by = await names().catch(() => null);
     let entries = by?.among(text) ?? [];
-    let none = t.searchNone;
+    let none = by ? t.searchNone : t.noAnswer;
     if (by && !entries.length) {
       // The list of an earlier text would be chosen by mistake.
       hits = [];

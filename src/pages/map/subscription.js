@@ -36,12 +36,12 @@ const bodyOf = ({ areas, parent, language }, subscription) => {
   const { endpoint, keys } = subscription.toJSON();
   return JSON.stringify({ endpoint, keys, language, ...(parent ? { parent: { parent_name: parent.parent_name, city_name: parent.city_name } } : { areas: areas.map(({ id }) => id) }) });
 };
-/** Throws an error whose `says` is the key of a text, or the invalid field of a request. */
-export const fail = (says) => {
-  throw Object.assign(new Error(says), { says });
+/** Throws an error with the key of a text, or the invalid field of a request. */
+export const fail = (key) => {
+  throw Object.assign(new Error(key), { key });
 };
 /** Limits the time of a promise of the browser, because others wait for their turn. */
-export const inTime = (promise) => Promise.race([promise, new Promise((_, reject) => setTimeout(reject, 30_000, new Error("The browser does not answer.")))]);
+export const inTime = (promise) => Promise.race([promise, new Promise((_, reject) => setTimeout(reject, 30_000, new Error("The browser does not respond.")))]);
 // The service waits for the push service up to 15 seconds. Older browsers do not have this signal.
 const limited = () => ({ signal: AbortSignal.timeout?.(30_000) });
 /** Sends a request about subscriptions. */

@@ -106,7 +106,7 @@ addEventListener("push", (event) => {
   const show = async () => {
     const [shown] = await self.registration.getNotifications({ tag });
     const renotify = shown?.title !== title || shown.body !== text;
-    await self.registration.showNotification(title, { body: text, tag, renotify, data: { url }, icon: "/map/icon-192.png", badge: "/map/icon-192.png" });
+    await self.registration.showNotification(title, { body: text, tag, renotify, timestamp: Date.parse(at), data: { url }, icon: "/map/icon-192.png", badge: "/map/icon-192.png" });
   };
   event.waitUntil(show());
 });
