@@ -18,11 +18,20 @@ const report = async (page) => {
 /** Opens that report on the map. */
 const openReport = async (page) => {
   await page.waitForFunction(() => {
-    const row = [...document.querySelectorAll("#reports button")].find(({ textContent }) => textContent.includes("40 cm"));
-    row?.click();
+    const row = [...document.querySelectorAll("#reports li")].find(({ textContent }) => textContent.includes("40 cm"));
+    row?.querySelector("button").click();
     return row;
   });
   await page.waitForFunction(() => document.querySelector("#chosen img")?.complete);
+};
+/** Opens the dialog in which people subscribe to messages. */
+const openTell = async (page) => {
+  await page.waitForFunction(() => {
+    const button = [...document.querySelectorAll("#chosen button")].find(({ textContent }) => /^(Tell me|Beri tahu saya)/.test(textContent));
+    button?.click();
+    return button;
+  });
+  await page.waitForSelector("dialog[open]");
 };
 // Addresses end with a parameter, so that a language can follow. `until` is there once the page is complete.
 const PAGES = [
@@ -30,6 +39,8 @@ const PAGES = [
   { address: `${origin}/map?`, until: "#gauges li button" },
   { address: `${origin}/map?area=1&`, until: "#gauges li button" },
   { address: `${origin}/map?`, until: "#gauges li button", act: openReport },
+  { address: `${origin}/map?area=1&`, until: "#gauges li button", act: openTell },
+  { address: `${origin}/map/notifications?`, until: "#notifications p" },
   { address: `${origin}/docs?`, until: ".opblock" },
   { address: `${base}/alerts?format=html&` },
   { address: `${origin}/report?` },

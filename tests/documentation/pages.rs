@@ -92,6 +92,7 @@ fn agency() -> Demo {
         // 30 letters.
         ("SIAGA_SITE__NAME", "BPBD Provinsi DKI Jakarta Raya"),
         ("SIAGA_SITE__AGENCY", "Badan Penanggulangan Bencana Daerah"),
+        ("SIAGA_PUSH__ENABLED", "true"),
     ])
 }
 

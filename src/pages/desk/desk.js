@@ -203,9 +203,14 @@ find("map-shown").addEventListener("click", ({ target }) => {
 
 // ---------------------------------------------------------------- orders
 
-/** Applies a stored result at once. The stream sends the same a moment later. */
+/** Applies a stored result at once. The stream sends the same, with more times, a moment later or earlier. */
 const take = ({ changed = [] }) => {
-  for (const flood of changed) flood.state ? states.set(`${flood.area_id}`, { ...flood, area_id: `${flood.area_id}` }) : states.delete(`${flood.area_id}`);
+  for (const flood of changed) {
+    const id = `${flood.area_id}`;
+    const known = states.get(id);
+    if (!flood.state) states.delete(id);
+    else if (known?.state !== flood.state || known.last_updated !== flood.last_updated) states.set(id, { ...flood, area_id: id });
+  }
   refresh();
 };
 
