@@ -180,8 +180,28 @@ await chromium(async (plain, browser) => {
   });
   await sees(page, (area) => new URL(location.href).searchParams.get("area") === area, AREA);
 
+  // The map renews the subscription after a week. If the browser replaces its own, the worker sends it to the service.
+  const isRenewal = (response) => response.request().method() === "PUT" && response.url().includes("/push/subscriptions/");
+  const renewal = () => page.waitForResponse(isRenewal, { timeout: 30_000 * patience });
+  await page.evaluate((stored) => new Promise((resolve) => {
+    const opening = indexedDB.open("push");
+    opening.onsuccess = () => {
+      const writing = opening.result.transaction("own", "readwrite");
+      writing.objectStore("own").put({ ...stored, renewed: Date.now() - 8 * 86_400_000 }, "own");
+      writing.oncomplete = resolve;
+    };
+  }), await own(page));
+  const weekly = renewal();
+  await page.goto(`${origin}/map?lang=en`);
+  assert.equal((await weekly).status(), 200);
+  const replaced = phone("replaced");
+  await (await target.worker()).evaluate((subscription) => {
+    self.dispatchEvent(Object.assign(new ExtendableEvent("pushsubscriptionchange"), { newSubscription: { ...subscription, toJSON: () => subscription } }));
+  }, replaced.subscription);
+  assert.match((await replaced.read()).message.body, /^You will get a message/);
+
   // A trial of a subscription that the service has lost begins a new one. Then the end of it. The page renews the subscription first.
-  const renewed = page.waitForResponse((response) => response.request().method() === "PUT" && response.url().includes("/push/subscriptions/"), { timeout: 30_000 * patience });
+  const renewed = renewal();
   await page.goto(`${origin}/map/notifications?lang=en`);
   await renewed;
   await says(page, name);

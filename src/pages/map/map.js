@@ -74,7 +74,7 @@ const covered = () => {
 covered();
 addEventListener("resize", covered);
 
-// What was said about several areas is said anew when anything changes.
+// Recomputes the sentence about several areas, when anything changes.
 let sayAgain;
 const say = (text, key, again) => {
   sayAgain = again;
@@ -135,7 +135,7 @@ const summary = () => {
   const change = ["newest", "never"].find((key) => says.includes(key));
   find("newest").parentElement.hidden = !change;
   stating(find("newest"), change, change === "newest" ? moment(now.newest) : settings.says.never);
-  const trend = trends?.ofAll(now, [...states.shown.keys()]);
+  const trend = trends?.forAll(now, [...states.shown.keys()]);
   find("trend").hidden = !trend;
   stating(find("trend"), trend?.key, trend?.text ?? "");
   showOver([...states.over].filter(([, over_since]) => saysOf(now, { over_since, reports: [] }).includes("over")), geometry);
@@ -217,7 +217,7 @@ const areaCard = (id) => {
   const now = situation();
   // Do not wrap lines before the number of an area.
   const parts = [make("h2", {}, nameOf(feature.properties).replace(/ (?=\d+$)/, "\u00a0")), make("p", { className: "place" }, nice(feature.properties.city_name))];
-  const trend = trends?.of(now, id);
+  const trend = trends?.forArea(now, id);
   const [state, ...others] = elements(saysOf(now, about(id)), now, about(id));
   return [...parts, state, ...(trend ? [stating(make("p"), trend.key, trend.text)] : []), ...others];
 };

@@ -10,13 +10,13 @@ let hits = [], active = -1;
 /** Returns the index of names, requested once. */
 export const index = () => once("names", async () => (await get(settings.names)).body);
 
-/** Returns the search, loaded once: functions that return the entries that a text means, `among` the names and `streets`. */
+/** Returns the search, loaded once: functions that return the entries that a text means, `areas` of the names, and `streets`. */
 export const names = () => once("search", async () => {
   const [{ fromIndex, match, streetsOf }, body] = await Promise.all([import("/map/name_search.js"), index()]);
   // A page about a city follows only the floods of that city.
   const entries = fromIndex(body).filter(({ ids, city }) => !ids || !settings.city || city === settings.cityName);
-  const among = (text) => match(entries, text, body.short).slice(0, MOST).map(({ entry }) => entry);
-  return { among, streets: (text, isWanted) => streetsOf(text, isWanted, Object.fromEntries(query())) };
+  const areas = (text) => match(entries, text, body.short).slice(0, MOST).map(({ entry }) => entry);
+  return { areas, streets: (text, isWanted) => streetsOf(text, isWanted, Object.fromEntries(query())) };
 });
 
 const close = () => {
@@ -43,7 +43,7 @@ export const search = ({ choose, locate, say }) => {
     const text = input.value;
     if (!text.trim()) return close();
     const by = await names().catch(() => null);
-    let entries = by?.among(text) ?? [];
+    let entries = by?.areas(text) ?? [];
     let none = by ? t.searchNone : t.noAnswer;
     if (by && !entries.length) {
       // The list of an earlier text would be chosen by mistake.

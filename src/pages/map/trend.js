@@ -47,7 +47,7 @@ export const pageTrend = (of, areas, past) => {
 
 /**
  * Compares with the states of an hour ago. Calls `changed` when they are loaded; `about` returns an area as in `saysOf`. Returns `renew`, to call
- * when states have changed, and the sentences `of(situation, id)` about an area, and `ofAll(situation, ids)` about all flooded areas:
+ * when states have changed, and the sentences `forArea(situation, id)` about an area, and `forAll(situation, ids)` about all flooded areas:
  * `{ key, text }`, or `undefined` if nothing is known.
  */
 export const trend = ({ changed, about, get, query, clockOf, depths, fill, flooded, t }) => {
@@ -75,14 +75,14 @@ export const trend = ({ changed, about, get, query, clockOf, depths, fill, flood
       clearTimeout(timer);
       timer = setTimeout(() => load(SOONEST).catch(() => {}), asked + SOONEST - Date.now());
     },
-    of: (situation, id) => {
+    forArea: (situation, id) => {
       const known = earlier();
       if (!known) return;
       const then = known.then[id];
       const key = areaTrend(situation, timed(id), known);
       return sentence(key, then ? depths[then] : t.dry, key === "same" ? "" : since(id));
     },
-    ofAll: (situation, ids) => {
+    forAll: (situation, ids) => {
       const known = earlier();
       if (!known) return;
       const { trend: key, isCounted } = pageTrend(situation, [...new Set([...ids, ...Object.keys(known.then)])].map(timed), known);

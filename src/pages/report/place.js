@@ -173,7 +173,7 @@ id("locate").addEventListener("click", () => {
 const names = () => once("names", async () => {
   const [{ fromIndex, match, streetsOf }, { body }] = await Promise.all([import("/map/name_search.js"), get("/map/names")]);
   const areas = fromIndex(body).filter((entry) => entry.id);
-  return { among: (text) => match(areas, text, body.short).slice(0, MOST_FOUND).map(({ entry }) => entry), streets: streetsOf };
+  return { areas: (text) => match(areas, text, body.short).slice(0, MOST_FOUND).map(({ entry }) => entry), streets: streetsOf };
 });
 id("search").addEventListener("focus", () => names().catch(() => {}));
 id("search").addEventListener("input", search);
@@ -193,7 +193,7 @@ async function search() {
   if (isOther()) return;
   if (!by) return list.replaceChildren();
   let none = texts.none;
-  let found = by.among(text);
+  let found = by.areas(text);
   if (!found.length) {
     found = await by.streets(text, () => !isOther()).catch(() => ((none = texts.streetsMissing), []));
     if (isOther()) return;

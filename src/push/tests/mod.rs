@@ -1,7 +1,7 @@
-//! What phones are told, with a memory store, a manual clock and push services made up.
+//! Which messages phones get, with a memory store, a manual clock and push services made up.
 
+mod messages;
 mod subscriptions;
-mod told;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -13,7 +13,7 @@ use rocket::futures::stream::iter;
 use rocket::tokio::{self, time};
 use serde_json::json;
 
-use self::push_service::{Answer, PushService};
+use self::push_service::{PushService, Response};
 use crate::dice::Dice;
 use crate::eventually::{LONG, eventually, patiently};
 use crate::fixture::block_on;
@@ -160,10 +160,10 @@ async fn check_services(services: [PushService; 4], config: ServiceConfig, count
     let memory = memory_of(&server.process.id().to_string(), "VmHWM").unwrap();
 
     let [healthy, gone, later, hanging] = &services;
-    healthy.restart(|_, _| Answer::Accepted);
-    gone.restart(|phone, _| if phone % 10 == 0 { Answer::Gone } else { Answer::Accepted });
-    later.restart(|_, earlier| if earlier == 0 { Answer::Later(LATER) } else { Answer::Accepted });
-    hanging.restart(|_, _| Answer::Hang);
+    healthy.restart(|_, _| Response::Accepted);
+    gone.restart(|phone, _| if phone % 10 == 0 { Response::Gone } else { Response::Accepted });
+    later.restart(|_, earlier| if earlier == 0 { Response::Later(LATER) } else { Response::Accepted });
+    hanging.restart(|_, _| Response::Hang);
     let set = Instant::now();
     site.set_all(4).await;
     let limit = patiently(INTERVAL + Duration::from_secs(LATER));
@@ -191,13 +191,13 @@ async fn check_services(services: [PushService; 4], config: ServiceConfig, count
     let told = async || site.count_subscriptions().await;
     eventually("those that are gone have ended", LONG, told, |all| *all == 4 * count - count / 10).await;
 
-    // The phones of the last one get their message within a minute after it answers again.
+    // The phones of the last one get their message within a minute after it responds again.
     assert_eq!(hanging.accepted(), 0);
     hanging.recover();
-    let answers = Instant::now();
+    let responds = Instant::now();
     let accepted = async || hanging.accepted() as u64;
     eventually("the last service's phones", INTERVAL, accepted, |all| *all >= count).await;
-    println!("the one that hung: {:?}", last_accepted(hanging, count, |_| true) - answers);
+    println!("the one that hung: {:?}", last_accepted(hanging, count, |_| true) - responds);
     let peak = memory_of(&server.process.id().to_string(), "VmHWM").unwrap();
     println!("memory: {} MiB, at most {} MiB", memory / MIB, peak / MIB);
     assert!(peak < memory + 256 * MIB);
@@ -245,7 +245,7 @@ async fn check_kills(config: ServiceConfig, service: PushService, count: u64, ki
     let mut server = config.start();
     Site::new(&server).subscribe_all(std::slice::from_ref(&service), count).await;
     time::sleep(INTERVAL).await;
-    service.restart(|_, _| Answer::Slow(Duration::from_secs(1)));
+    service.restart(|_, _| Response::Slow(Duration::from_secs(1)));
     Site::new(&server).set_all(4).await;
     let mut dice = Dice(57);
     let mut started = Instant::now();
@@ -309,7 +309,7 @@ fn a_stranger_with_ten_thousand_endpoints_does_not_keep_five_hundred_phones_from
     const MADE_UP: u64 = 10_000;
     block_on(async {
         let service = PushService::listen(7).await;
-        service.restart(|phone, _| if phone < MADE_UP { Answer::Gone } else { Answer::Accepted });
+        service.restart(|phone, _| if phone < MADE_UP { Response::Gone } else { Response::Accepted });
         let folder = folder_with_areas(AREAS);
         let config = with_push(ServiceConfig::in_memory(folder.path()), std::slice::from_ref(&service))
             .without("SIAGA_PUSH__PER_ADDRESS")

@@ -11,7 +11,7 @@ use rocket::tokio::{self, time};
 
 /// What the service does with a request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Answer {
+pub(crate) enum Response {
     Accepted,
     /// Accepted after a time.
     Slow(Duration),
@@ -30,7 +30,7 @@ pub(crate) struct Message {
 }
 
 /// Decides by the number of the phone and the number of its earlier messages.
-type Decide = Box<dyn Fn(u64, usize) -> Answer + Send>;
+type Decide = Box<dyn Fn(u64, usize) -> Response + Send>;
 
 struct State {
     decide: Decide,
@@ -48,7 +48,7 @@ impl PushService {
     pub(crate) async fn listen(host: u8) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::new(127, 0, 0, host), 0)).await.unwrap();
         let authority = listener.local_addr().unwrap().to_string();
-        let state = State { decide: Box::new(|_, _| Answer::Accepted), messages: HashMap::new() };
+        let state = State { decide: Box::new(|_, _| Response::Accepted), messages: HashMap::new() };
         let service = Self { authority, state: Arc::new(Mutex::new(state)) };
         let listening = service.clone();
         tokio::spawn(async move {
@@ -74,7 +74,7 @@ impl PushService {
     }
 
     /// Forgets all messages, and decides differently from now on.
-    pub(crate) fn restart(&self, decide: impl Fn(u64, usize) -> Answer + Send + 'static) {
+    pub(crate) fn restart(&self, decide: impl Fn(u64, usize) -> Response + Send + 'static) {
         let mut state = self.state.lock().unwrap();
         state.decide = Box::new(decide);
         state.messages.clear();
@@ -82,7 +82,7 @@ impl PushService {
 
     /// Accepts all messages from now on.
     pub(crate) fn recover(&self) {
-        self.state.lock().unwrap().decide = Box::new(|_, _| Answer::Accepted);
+        self.state.lock().unwrap().decide = Box::new(|_, _| Response::Accepted);
     }
 
     /// Returns the messages to each phone that got any.
@@ -107,7 +107,7 @@ impl PushService {
                 continue;
             };
             bytes.drain(..length);
-            let (answer, number) = {
+            let (response, number) = {
                 let mut state = self.state.lock().unwrap();
                 let number = state.messages.get(&phone).map_or(0, Vec::len);
                 state
@@ -117,15 +117,15 @@ impl PushService {
                     .push(Message { arrived: Instant::now(), accepted: None });
                 ((state.decide)(phone, number), number)
             };
-            let rest = match answer {
-                Answer::Accepted => "201 Created\r\n",
-                Answer::Slow(delay) => {
+            let rest = match response {
+                Response::Accepted => "201 Created\r\n",
+                Response::Slow(delay) => {
                     time::sleep(delay).await;
                     "201 Created\r\n"
                 }
-                Answer::Gone => "410 Gone\r\n",
-                Answer::Later(seconds) => &format!("429 Too Many Requests\r\nRetry-After: {seconds}\r\n"),
-                Answer::Hang => {
+                Response::Gone => "410 Gone\r\n",
+                Response::Later(seconds) => &format!("429 Too Many Requests\r\nRetry-After: {seconds}\r\n"),
+                Response::Hang => {
                     // Until the server closes the connection.
                     while stream.read_buf(&mut bytes).await? > 0 {}
                     return Ok(());
