@@ -48,6 +48,7 @@ fn an_invalid_value_is_refused_with_its_path_and_the_allowed_values() {
         ("log.level", "loud", "one of [off, error, warn, info, debug, trace]"),
         ("log.format", "xml", "one of [text, json]"),
         ("metrics.token", "", "must not be empty"),
+        ("webhooks.push", r#"{url="https://a.example/",event="report"}"#, "another name than push"),
         ("base_url", "example.org", "https://example.org/v1"),
         ("time_zone", "Asia/Batavia", "such as Asia/Jakarta"),
         ("licence.url", "ftp://example.org/", "such as https://example.org/licence"),

@@ -280,8 +280,7 @@ impl Page<'_> {
             cities => Serde(offered.map(|(code, name)| json!({ "code": code, "name": name })).collect::<Vec<_>>()),
             city => selector.city.clone(),
             alerts => format!("{base}/alerts"),
-            report => config.cards.open,
-            notifications => self.has_push.then(|| texts.text("push", "mine")),
+            report => config.cards.open, notifications => self.has_push.then(|| texts.text("push", "mine")),
         };
         let keep = [("area", self.area), ("city", selector.city.as_deref())];
         let keep: Vec<_> = keep.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
