@@ -1,6 +1,6 @@
 //! Batch requests, which change many areas at once, and the resulting batches.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -164,6 +164,28 @@ pub struct LoggedChange {
     pub note: Option<String>,
     /// The batch that this batch undoes, if any.
     pub undoes: Option<BatchNumber>,
+}
+
+/// The changes of a log that were undone. A change whose undo was itself undone is not one of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UndoneChanges(HashSet<(BatchNumber, AreaId)>);
+
+impl UndoneChanges {
+    /// Creates the set from a log, newest first.
+    pub(crate) fn new(log: &[LoggedChange]) -> Self {
+        let mut undone = Self::default();
+        // An undo that was itself undone is known when it is reached.
+        for logged in log.iter().filter(|logged| logged.undoes.is_some()) {
+            if !undone.has(logged) {
+                undone.0.extend(logged.undoes.map(|batch| (batch, logged.change.area)));
+            }
+        }
+        undone
+    }
+
+    pub(crate) fn has(&self, LoggedChange { change, batch, .. }: &LoggedChange) -> bool {
+        batch.is_some_and(|batch| self.0.contains(&(batch, change.area)))
+    }
 }
 
 /// The outcome of a batch request.

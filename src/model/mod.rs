@@ -63,6 +63,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub(crate) use data_state::DataState;
 pub use disaster::{DisasterType, Disasters, InvalidDisasterType, OtherDisaster};
 pub use flood::{Actor, CurrentState, FloodChange, FloodState, FloodStatus, InvalidFloodState, StateChange};
+pub(crate) use flood_batch::UndoneChanges;
 pub(crate) use flood_batch::{BatchContext, BatchDecision};
 pub use flood_batch::{
     BatchItem, BatchNumber, BatchOperation, BatchOutcome, BatchRequest, Condition, FloodBatch,

@@ -238,7 +238,7 @@ impl PushService {
         }
     }
 
-    /// Returns the endless tasks that tell phones about floods. They work only on the server that holds the lease.
+    /// Returns the endless tasks that send messages about floods. They work only on the server that holds the lease.
     pub(crate) fn tasks(&self, lease: &Arc<Lease>) -> Vec<BoxFuture<'static, ()>> {
         let fan_out = FanOut::new(Arc::clone(&self.0), Arc::clone(lease));
         let senders = self.0.settings.services.iter();

@@ -27,15 +27,19 @@ impl Shared {
 
     /// Removes a subscription whose push service has ended it.
     pub(super) async fn remove_ended(&self, id: u64, secret: &str, endpoint: &str) -> Result<(), PushError> {
-        let (current, _) = self.find(id, secret).await?;
-        // A renewal may have got another endpoint.
-        if current.content.endpoint == endpoint && self.put(current.removal()).await? {
-            return Ok(());
+        for _ in 0..MAX_ATTEMPTS {
+            let (current, _) = self.find(id, secret).await?;
+            // A renewal may have got another endpoint.
+            if current.content.endpoint != endpoint {
+                break;
+            }
+            if self.put(current.removal()).await? {
+                return Ok(());
+            }
         }
         Err(PushError::contended())
     }
 
-    /// Stores a replacement.
     pub(super) async fn put_replacement(
         &self,
         id: u64,

@@ -1,6 +1,6 @@
 // Withdrawing, undoing and discarding at the desk.
 import assert from "node:assert/strict";
-import { api, chromium, noFaults, origin, slow, text, until } from "./chromium.mjs";
+import { api, chromium, noFaults, origin, pause, slow, text, until } from "./chromium.mjs";
 import { card, clickIn, logIn, open, press, stateOf, stored } from "./officer.mjs";
 
 const chosen = async (page, count) => page.waitForFunction((count) => document.getElementById("tab-chosen").lastElementChild.textContent === `${count}`, slow, count);
@@ -129,12 +129,12 @@ await chromium(async (page) => {
   await card(page, "lost");
   assert.match(await text(page, "#unsent"), /^Changes not sent yet: 1/);
   assert.ok(!(await page.$eval("#unsent", (bar) => bar.hidden)));
-  // An officer who cannot be logged out is told so, and how many changes would wait.
-  await page.waitForFunction(() => document.body.classList.contains("offline"), slow);
+  // The logout says how many changes would wait, and that it needs a connection.
   await page.click("#log-out button");
   await page.waitForSelector("#leave[open]", slow);
-  assert.match(await text(page, "#leave-unsent"), /^There is no connection/);
-  assert.ok(await page.$eval("#leave-now", ({ disabled }) => disabled));
+  assert.match(await text(page, "#leave-warnings"), /^Changes that are not stored yet: 1\. /);
+  await page.click("#leave [value=yes]");
+  await page.waitForFunction(() => document.getElementById("leave-warnings").textContent.startsWith("There is no connection"), slow);
   await press(page, "Escape");
   await page.setOfflineMode(false);
   await until("the undo is sent", async () => (await stateOf(first)) === null);
@@ -161,7 +161,7 @@ await chromium(async (page) => {
   await read([20, 700], [15, 720]);
   await page.click("#tab-attention");
   await page.select("#why", "unconfirmed");
-  assert.match(await text(page, "#empty"), /^No area found\. Search, larger area and reason count together/);
+  assert.equal(await text(page, "#empty"), "No area needs attention for this reason.");
   await page.select("#why", "");
   const row = `[data-area="${area_id}"]`;
   await until("the gauge is a reason", () => page.evaluate((row) => (document.getElementById("new").click(), Boolean(document.querySelector(`${row} li.gauge`))), row));
@@ -186,7 +186,20 @@ await chromium(async (page) => {
   await unfold();
   await page.waitForFunction((row) => document.querySelector(`${row} figure`).textContent.includes("does not respond"), slow, row);
   await unfold();
+  // A search for streets that fails is not repeated at once.
+  let searches = 0;
+  page.on("request", (request) => new URL(request.url()).pathname === "/map/streets" && searches++);
+  responses = { "/map/streets": { status: 503, body: "" } };
+  const type = (words) => page.$eval("#search", (field, words) => ((field.value = words), field.dispatchEvent(new Event("input"))), words);
+  await type("jalan tidak ada");
+  const empty = "No area found. Search and larger area count together: empty the one that you do not need.";
+  await page.waitForFunction((words) => document.getElementById("empty").textContent === words, slow, `${empty} Streets cannot be searched now.`);
+  await pause(3_000);
+  assert.equal(searches, 1);
   responses = {};
+  await type("jalan tidak ada lagi");
+  await page.waitForFunction((words) => document.getElementById("empty").textContent === words, slow, empty);
+  await type("");
   await unfold();
   await curve(760);
 

@@ -204,6 +204,7 @@ await chromium(async (plain, browser) => {
   const renewed = renewal();
   await page.goto(`${origin}/map/notifications?lang=en`);
   await renewed;
+  assert.match((await mine.read()).message.body, /^You will get a message/, "the worker had sent another address");
   await says(page, name);
   await sees(page, () => [...document.querySelectorAll("button")].some(({ textContent }) => textContent === "Send a trial"));
   const lost = await own(page);

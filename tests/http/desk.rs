@@ -412,6 +412,26 @@ fn the_situation_marks_changes_that_were_undone_unless_the_undo_was_undone() {
 }
 
 #[test]
+fn the_situation_and_the_log_mark_only_the_areas_whose_change_was_undone() {
+    let (siaga, client) = browser(figment());
+    log_in(&client, "Sri", KEY);
+    let batch = json!({ "changes": [{ "area_id": "1", "state": 4 }, { "area_id": "2", "state": 4 }], "note": "the first" });
+    let set = siaga.request(Method::Post, "/v1/floods/changes", batch.to_string());
+    let batch = json_of(set)["result"]["batch"].as_u64().unwrap();
+    siaga.put("/v1/floods/1", r#"{"state":3}"#);
+    let address = format!("/desk/changes/{batch}/undo");
+    assert_eq!(sent(&client, Method::Post, &address, &Value::Null, HERE).status(), Status::Ok);
+    let page = client.get("/desk/situation?lang=en").dispatch().into_string().unwrap();
+    let rows: Vec<_> = page.split("<tr>").filter(|row| row.contains("the first")).collect();
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert_eq!(rows.iter().filter(|row| row.contains("This was undone.")).count(), 1, "{rows:?}");
+    let log = news(&client)["log"].clone();
+    let of_batch = log.as_array().unwrap().iter().filter(|entry| entry["batch"] == batch);
+    let marks: Vec<_> = of_batch.map(|entry| (entry["area_id"].clone(), entry["undone"].clone())).collect();
+    assert_eq!(marks, [(json!("1"), json!(false)), (json!("2"), json!(true))]);
+}
+
+#[test]
 fn activity_of_an_officer_counts_as_a_sign_of_life_of_the_source() {
     let source = json!({ "subject": "bpbd", "covers": ["floods"], "every": "1h" });
     let (siaga, client) = browser(figment().merge(("siaga.sources.desk", source)));

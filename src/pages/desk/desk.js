@@ -41,9 +41,9 @@ const others = find("others");
 let tab = "attention";
 let order = []; // What the list showed when it was last put in order.
 
-let withoutStreets; // The search for which streets could not be read.
-const search = finder(areas, settings.short, (street) => (sort(), follow(), say(street)), () => {
-  withoutStreets = field.search.value;
+let hasStreets = true; // Whether the last search could find streets.
+const search = finder(areas, settings.short, (street) => (sort(), follow(), say(street)), (is) => {
+  hasStreets = is;
   count();
 });
 /** Returns whether an area is in the chosen parent, which is a city if it ends with the separator. */
@@ -70,11 +70,7 @@ const candidates = () => {
   return needing;
 };
 /** Returns who set the state. Until the log has the entry of the state, that is not known. */
-const byOf = (id) => {
-  const { at, by } = newest.get(id) ?? {};
-  const { last_updated, confirmed } = states.get(id) ?? {};
-  return [last_updated, confirmed].some((time) => Date.parse(time) === Date.parse(at)) ? by : undefined;
-};
+const byOf = (id) => (Date.parse(newest.get(id)?.at) === Date.parse(states.get(id)?.last_updated) ? newest.get(id).by : undefined);
 const about = (id) => ({ mayWrite: mayWrite(id), area: areaOf(id), hasStates, flood: states.get(id), by: byOf(id), attention: attention.get(id) });
 
 const gaugesPart = meters({ renew: () => renew(), say: (text) => desk.tell(text) });
@@ -118,9 +114,10 @@ const emptyWords = () => {
   if (!areas.size) return t.noAreas;
   const ofOthers = others.checked ? 0 : candidates().length;
   if (ofOthers) return fill(t.ofOthers, { count: ofOthers });
-  const isFiltered = Object.values(field).some(({ value }) => value.trim());
-  if (isFiltered) return field.search.value && field.search.value === withoutStreets ? `${t.noneFound} ${t.streetsMissing}` : t.noneFound;
-  return { attention: t.nothing, flooded: t.dry, chosen: t.chooseFirst }[tab] ?? t.noAreas;
+  const text = field.search.value.trim();
+  if (text || field.larger.value) return text && !hasStreets ? `${t.noneFound} ${t.streetsMissing}` : t.noneFound;
+  if (tab === "attention") return field.why.value ? t.noneReason : t.nothing;
+  return tab === "flooded" ? t.dry : settings.mayWrite ? t.chooseFirst : "";
 };
 const count = () => {
   const known = new Set(order);
@@ -203,13 +200,13 @@ find("map-shown").addEventListener("click", ({ target }) => {
 
 // ---------------------------------------------------------------- orders
 
-/** Applies a stored result at once. The stream sends the same, with more times, a moment later or earlier. */
-const take = ({ changed = [] }) => {
+/** Applies a stored result at once. The stream sends the same, with more times, a moment later; or it has sent it, or something newer. */
+const take = ({ changed = [], changed_at }) => {
   for (const flood of changed) {
     const id = `${flood.area_id}`;
-    const known = states.get(id);
-    if (!flood.state) states.delete(id);
-    else if (known?.state !== flood.state || known.last_updated !== flood.last_updated) states.set(id, { ...flood, area_id: id });
+    const at = Date.parse(flood.last_updated ?? changed_at);
+    if (Date.parse(states.get(id)?.last_updated) >= at || Date.parse(newest.get(id)?.at) > at) continue;
+    flood.state ? states.set(id, { ...flood, area_id: id }) : states.delete(id);
   }
   refresh();
 };
@@ -246,15 +243,20 @@ for (const form of document.querySelectorAll("#bar, .filters")) form.addEventLis
 // ---------------------------------------------------------------- keys
 
 // Asks before the logout, because the next officer needs the situation report, which cannot be printed after it.
-find("log-out").addEventListener("submit", (event) => {
-  if (event.submitter?.value === "yes") return;
+const warnings = find("leave-warnings");
+find("log-out").addEventListener("submit", async (event) => {
   event.preventDefault();
-  // Without a connection, the service would not end the login.
-  const isOffline = document.body.classList.contains("offline");
-  find("leave-unsent").hidden = !desk.waiting() && !isOffline;
-  find("leave-unsent").textContent = isOffline ? t.logOutOffline : fill(t.logOutUnsent, { count: desk.waiting() });
-  find("leave-now").disabled = isOffline;
-  find("leave").showModal();
+  if (event.submitter?.value !== "yes") {
+    warnings.textContent = desk.waiting() ? fill(t.logOutUnsent, { count: desk.waiting() }) : "";
+    return find("leave").showModal();
+  }
+  try {
+    // Without a connection, the service would not end the login.
+    await send("POST", "/desk/alive");
+    event.target.submit();
+  } catch {
+    warnings.textContent = t.logOutOffline;
+  }
 });
 const help = find("help");
 find("help-button").addEventListener("click", () => help.showModal());

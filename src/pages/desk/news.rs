@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::http::error::Problem;
 use crate::model::{
     BatchNumber, Clock, DisasterType, ImageUrl, LoggedChange, ModerationAction, Report, Timestamp,
-    WaitingReport, WaitingReports, flood_depth,
+    UndoneChanges, WaitingReport, WaitingReports, flood_depth,
 };
 use crate::pages::report::ReportLimits;
 use crate::rendering::ApiResponse;
@@ -64,6 +64,7 @@ async fn collect(
     let since = now.saturating_sub(LOG_WINDOW);
     let query = FloodLogQuery { since: Some(since), most: MAX_LOGGED, ..FloodLogQuery::default() };
     let log = store.all_flood_changes(&query).await?;
+    let undone = UndoneChanges::new(&log);
     let mut left_out = Map::new();
     if log.len() >= MAX_LOGGED as usize {
         left_out.insert("log".to_owned(), json!(MAX_LOGGED));
@@ -109,7 +110,7 @@ async fn collect(
     });
     let news = ApiResponse::private_result(&json!({
         "attention": *list.get().await?,
-        "log": log.iter().map(change_json).collect::<Vec<_>>(),
+        "log": log.iter().map(|logged| change_json(logged, &undone)).collect::<Vec<_>>(),
         "reports": report_rows.collect::<Vec<_>>(),
         "hidden": hidden.collect::<Vec<_>>(),
         "waiting": total,
@@ -137,7 +138,8 @@ fn report_json(report: &Report, waiting: Option<&WaitingReport>, photos: &str) -
     })
 }
 
-fn change_json(LoggedChange { change, batch, note, undoes }: &LoggedChange) -> Value {
+fn change_json(logged: &LoggedChange, undone: &UndoneChanges) -> Value {
+    let LoggedChange { change, batch, note, undoes } = logged;
     json!({
         "area_id": change.area,
         "at": change.at,
@@ -146,5 +148,6 @@ fn change_json(LoggedChange { change, batch, note, undoes }: &LoggedChange) -> V
         "batch": batch.map(BatchNumber::get),
         "note": note,
         "undoes": undoes.map(BatchNumber::get),
+        "undone": undone.has(logged),
     })
 }

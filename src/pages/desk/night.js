@@ -88,10 +88,6 @@ export const night = ({ areaOf, renew, say, hide, undoButton, figure }) => {
       const words = Object.entries(all).filter(([, count]) => count).map(([kind, count]) => fill(t.leftOut[kind], { count }));
       find("left-out").textContent = words.join(" ");
       find("left-out").hidden = !words.length;
-      const keyOf = (batch, { area_id }) => `${batch} ${area_id}`;
-      // The newest first, so an undo that was itself undone is known when it is reached.
-      const undone = new Set();
-      for (const entry of log) if (entry.undoes && !undone.has(keyOf(entry.batch, entry))) undone.add(keyOf(entry.undoes, entry));
       const newest = new Map(log.map((entry) => [entry.area_id, entry.batch]).reverse());
       const lines = groups.slice(0, MOST_LINES).map(({ at, by, batch, note, undoes, all }) => {
         const states = [...new Set(all.map(({ state }) => depthOf(state)))].join(" / ");
@@ -99,7 +95,8 @@ export const night = ({ areaOf, renew, say, hide, undoButton, figure }) => {
         const line = make("li", {}, make("p", {}, make("b", {}, hour(at)), ` ${by}: `, ...swatch(all[0].state), undoes ? fill(t.undoing, { what: `${states} · ${names}` }) : `${states} · ${names}`));
         if (note) line.append(make("p", { className: "soft" }, note));
         const isPast = batch && all.every((entry) => newest.get(entry.area_id) !== batch);
-        if (isPast) line.append(make("p", { className: "soft" }, all.every((entry) => undone.has(keyOf(batch, entry))) ? t.wasUndone : t.setAgain));
+        const past = [all.some(({ undone }) => undone) && t.wasUndone, all.some(({ undone }) => !undone) && t.setAgain];
+        if (isPast) line.append(make("p", { className: "soft" }, past.filter(Boolean).join(" ")));
         else if (batch && all.every(({ area_id }) => mayWrite(area_id))) line.append(undoButton(batch, all));
         return line;
       });

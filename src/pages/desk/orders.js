@@ -18,7 +18,7 @@ const button = (text, act, className = "button") => {
 };
 
 const said = {
-  held: (order) => document.body.classList.contains("offline") ? t.lost : fill(t.held, { seconds: Math.max(1, Math.ceil((order.due - Date.now()) / 1_000)) }),
+  held: (order) => navigator.onLine === false ? t.lost : fill(t.held, { seconds: Math.max(1, Math.ceil((order.due - Date.now()) / 1_000)) }),
   sending: () => t.sending,
   lost: () => t.lost,
   ended: (order) => order.why ? fill(t.endedWhy, { why: order.why }) : t.ended,
@@ -211,8 +211,8 @@ export const orders = ({ areaOf, flooded, say, stored, returned }) => {
 
   return {
     showLeft,
-    /** Returns the number of orders that are not stored yet. */
-    waiting: () => waiting.length,
+    /** Returns the number of changes that are not stored yet. */
+    waiting: () => waiting.reduce((sum, { changes }) => sum + (changes.length || 1), 0),
     /** Holds an order after confirmation. Returns whether it was confirmed. */
     order: async (order) => {
       if (!(await confirmed(order.changes))) return false;

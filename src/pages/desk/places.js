@@ -5,21 +5,20 @@ import { fill, t } from "../map/words.js";
 import { named } from "./rows.js";
 
 const MOST_PLACES = 3; // More places are counted.
+const STREETS_PAUSE = 10_000; // So long a failed search for streets is not repeated.
 
 /**
  * Returns a search in a map of areas. It returns the identifiers of those that a text means; null without a text. If it means none, calls
- * `changed` with the name of the street when its areas are known, and `missing` if streets cannot be searched.
+ * `changed` with the name of the street when its areas are known, and `searched` with whether streets could be searched.
  */
-export const finder = (areas, short, changed, missing) => {
+export const finder = (areas, short, changed, searched) => {
   let last, found;
   const askForStreets = async (text, key) => {
     const all = await streetsOf(text, () => key === last).catch(() => null);
     if (key !== last) return;
-    if (!all) {
-      last = undefined;
-      return missing();
-    }
-    if (!all.length) return;
+    searched(Boolean(all));
+    if (!all) setTimeout(() => key === last && (last = undefined), STREETS_PAUSE);
+    if (!all?.length) return;
     // Streets with other names are other places.
     const same = all.filter(({ name }) => name === all[0].name);
     found = new Set(same.flatMap(({ ids }) => ids).filter((id) => areas.has(id)));

@@ -1,6 +1,6 @@
 //! The situation report: the flooded areas by larger area, and the changes of the last six hours. As a page, and as CSV.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use minijinja::context;
@@ -15,7 +15,7 @@ use super::session::{Desk, Officer};
 use crate::http::content::CacheControl;
 use crate::http::error::Problem;
 use crate::model::{
-    Area, AreaId, AreaLimit, BatchNumber, CurrentState, FloodLayer, FloodState, LoggedChange, Timestamp,
+    Area, AreaId, AreaLimit, CurrentState, FloodLayer, FloodState, LoggedChange, Timestamp, UndoneChanges,
 };
 use crate::pages::layout::PageTemplate;
 use crate::stores::{FloodLogQuery, FloodQuery, Store};
@@ -35,13 +35,11 @@ struct Situation {
     at: Timestamp,
     layer: FloodLayer,
     changes: Vec<LoggedChange>,
+    undone: UndoneChanges,
     limit: AreaLimit,
     /// The time before which changes are missing, if any.
     truncated_before: Option<Timestamp>,
 }
-
-/// The changes of these areas in these batches were undone.
-type Undone = HashSet<(BatchNumber, AreaId)>;
 
 struct AreaSituation<'s> {
     area: &'s Area,
@@ -64,24 +62,12 @@ impl Situation {
             let area = areas.find(logged.change.area).map(Into::into);
             limit.outside([(logged.change.area, area)]).is_empty()
         });
-        Ok(Self { at, layer, changes, limit, truncated_before })
+        let undone = UndoneChanges::new(&changes);
+        Ok(Self { at, layer, changes, undone, limit, truncated_before })
     }
 
-    fn undone(&self) -> Undone {
-        let mut undone = HashSet::new();
-        // The newest first, so an undo that was itself undone is known when it is reached.
-        for LoggedChange { change, batch, undoes, .. } in &self.changes {
-            if let Some(undoes) = undoes
-                && !batch.is_some_and(|batch| undone.contains(&(batch, change.area)))
-            {
-                undone.insert((*undoes, change.area));
-            }
-        }
-        undone
-    }
-
-    /// Groups the changes, newest first: those of a batch by state, and others by state, author and ten minutes. The changes of a
-    /// batch are adjacent in the list.
+    /// Groups the changes, newest first: those of a batch by state and whether they were undone, and others by state, author and ten
+    /// minutes. The changes of a batch are adjacent in the list.
     fn changes_by_batch(&self) -> Vec<Vec<&LoggedChange>> {
         let mut batches: Vec<Vec<&LoggedChange>> = Vec::new();
         for logged in &self.changes {
@@ -95,6 +81,7 @@ impl Situation {
                 (first.change.state, first.batch, &first.note)
                     == (logged.change.state, logged.batch, &logged.note)
                     && first.change.by == logged.change.by
+                    && self.undone.has(first) == self.undone.has(logged)
                     && batch.iter().all(|other| other.change.area != logged.change.area)
             };
             match near.find(|batch| is_same(batch)) {
@@ -105,7 +92,7 @@ impl Situation {
         batches
     }
 
-    fn batch_json(&self, batch: &[&LoggedChange], undone: &Undone, view: &DeskRequest<'_>) -> Value {
+    fn batch_json(&self, batch: &[&LoggedChange], view: &DeskRequest<'_>) -> Value {
         let areas = self.layer.areas();
         let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for logged in batch {
@@ -115,14 +102,13 @@ impl Situation {
             let parent = area.map(|area| area.parent_name.as_str()).unwrap_or_default();
             places.entry(parent).or_default().push(name.unwrap_or_else(|| id.to_string()));
         }
-        let LoggedChange { change, note, undoes, .. } = batch[0];
+        let LoggedChange { change, note, .. } = batch[0];
         let (first, last) = (view.short_time(batch[batch.len() - 1].change.at), view.short_time(change.at));
         json!({
             "at": if first == last { last } else { format!("{first} – {last}") },
             "state": change.state,
-            "depth": view.state_name(change.state),
-            "is_undo": undoes.is_some(),
-            "is_undone": batch.iter().all(|logged| is_undone(logged, undone)),
+            "depth": view.change_text(batch[0]),
+            "is_undone": self.undone.has(batch[0]),
             "by": change.by.name(),
             "note": note,
             "places": places.into_iter().map(|(parent, names)| json!([parent, names])).collect::<Value>(),
@@ -201,8 +187,8 @@ pub(super) async fn show(
             "confirmed": confirmed.map(|confirmed| view.short_time(confirmed)),
         }));
     }
-    let (batches, undone) = (situation.changes_by_batch(), situation.undone());
-    let changes: Vec<_> = batches.iter().map(|batch| situation.batch_json(batch, &undone, &view)).collect();
+    let changes: Vec<_> =
+        situation.changes_by_batch().iter().map(|batch| situation.batch_json(batch, &view)).collect();
     let values = context! {
         at => view.moment(situation.at),
         by => officer.name(),
@@ -235,17 +221,14 @@ pub(super) async fn table(
     let situation = Situation::read(view.store, desk.now(), limit).await?;
     let local = |at: Timestamp| at.to_utc().with_timezone(&view.config.time_zone);
     let format_time = |at: Timestamp| local(at).format("%Y-%m-%d %H:%M:%S %Z").to_string();
-    let undone = situation.undone();
     let describe_change = |logged: &&LoggedChange| {
-        let change = &logged.change;
-        let kind = if logged.undoes.is_some() { view.script_text("undo") + ": " } else { String::new() };
-        let depth = view.state_name(change.state);
-        let after = if is_undone(logged, &undone) {
+        let (change, text) = (&logged.change, view.change_text(logged));
+        let after = if situation.undone.has(logged) {
             " ".to_owned() + &view.script_text("wasUndone")
         } else {
             String::new()
         };
-        format!("{} {kind}{depth} ({}){after}", format_time(change.at), change.by.name())
+        format!("{} {text} ({}){after}", format_time(change.at), change.by.name())
     };
     // The byte order mark makes spreadsheets read UTF-8.
     let mut table = csv::Writer::from_writer("\u{feff}".as_bytes().to_vec());
@@ -282,10 +265,6 @@ pub(super) async fn table(
     })
 }
 
-fn is_undone(LoggedChange { change, batch, .. }: &LoggedChange, undone: &Undone) -> bool {
-    batch.is_some_and(|batch| undone.contains(&(batch, change.area)))
-}
-
 /// Returns the time before which changes are missing; `None` if the list is not truncated.
 fn truncated_before(changes: &[LoggedChange]) -> Option<Timestamp> {
     changes.last().filter(|_| changes.len() >= MAX_CHANGES as usize).map(|logged| logged.change.at)
@@ -295,6 +274,15 @@ impl DeskRequest<'_> {
     /// Formats a time without its year and zone, which stand above the tables.
     fn short_time(&self, at: Timestamp) -> String {
         at.to_utc().with_timezone(&self.config.time_zone).format("%d-%m %H:%M").to_string()
+    }
+
+    /// Returns the state that a change has set or restored.
+    fn change_text(&self, LoggedChange { change, undoes, .. }: &LoggedChange) -> String {
+        let depth = self.state_name(change.state);
+        match undoes {
+            Some(_) => self.script_text("undoing").replace("{what}", depth),
+            None => depth.to_owned(),
+        }
     }
 
     fn truncation_text(&self, before: Timestamp) -> String {

@@ -124,7 +124,7 @@ export const tell = async ({ language, area, parent }) => {
   dialog.setAttribute("aria-label", t.tell);
   const { said, say } = speaker();
   const canReceive = isSupported();
-  const about = make("p", canReceive && isActual ? {} : { className: "notice" }, !canReceive ? t[unsupported()] : isActual ? t.explain : t.test);
+  const about = make("p", canReceive && isActual ? {} : { className: "notice" }, !canReceive ? fill(t[unsupported()], t) : isActual ? t.explain : t.test);
   const larger = make("input", { type: "checkbox" });
   const instead = make("p");
   const choice = make("div", {}, ...(parent ? [make("label", { className: "tick" }, larger, ` ${fill(t.tell_larger, { place: parent.name })}`)] : []), instead);
@@ -173,7 +173,7 @@ export const tell = async ({ language, area, parent }) => {
   else if (isActual && own?.areas.some(({ id }) => id === area.id)) about.textContent = fill(t.known, { place: area.name });
 };
 
-/** Shows what this browser is told, with buttons that end it and send a trial. */
+/** Shows the areas of this browser, with buttons that end messages and send a trial. */
 const list = async (root, { base, texts: t, isActual }) => {
   const { said, say } = speaker();
   const trying = (act) => async () => {
@@ -215,7 +215,7 @@ const list = async (root, { base, texts: t, isActual }) => {
     root.replaceChildren(...(isActual ? [] : [make("p", { className: "notice" }, t.test)]), ...shown, said);
     return rows.length > 0;
   };
-  if (!isSupported()) return root.replaceChildren(make("p", {}, t[unsupported()]));
+  if (!isSupported()) return root.replaceChildren(make("p", {}, fill(t[unsupported()], t)));
   // Without rows, this ends a subscription whose number and secret the browser has lost.
   if (!(await draw())) return inTurn((own) => own ?? unsubscribe());
   const trouble = await check(base, t);
