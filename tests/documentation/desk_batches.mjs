@@ -132,9 +132,9 @@ await chromium(async (page) => {
   // The logout says how many changes would wait, and that it needs a connection.
   await page.click("#log-out button");
   await page.waitForSelector("#leave[open]", slow);
-  assert.match(await text(page, "#leave-warnings"), /^Changes that are not stored yet: 1\. /);
+  assert.match(await text(page, "#leave-warnings"), /^Changes that are still open: 1\. /);
   await page.click("#leave [value=yes]");
-  await page.waitForFunction(() => document.getElementById("leave-warnings").textContent.startsWith("There is no connection"), slow);
+  await page.waitForFunction(() => document.getElementById("leave-warnings").textContent.includes("login. There is no connection"), slow);
   await press(page, "Escape");
   await page.setOfflineMode(false);
   await until("the undo is sent", async () => (await stateOf(first)) === null);

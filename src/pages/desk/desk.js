@@ -20,6 +20,7 @@ const AWAKE = 1_800_000; // So long after the last key or tap the officer counts
 
 const areas = new Map(); // What is known of all areas, by id.
 let states = new Map(); // The flooded areas.
+let ended = new Map(); // When the floods of other areas ended.
 let news = { attention: [], log: [], reports: [], hidden: [], muted: {} };
 const attention = new Map();
 const chosen = new Set();
@@ -41,9 +42,9 @@ const others = find("others");
 let tab = "attention";
 let order = []; // What the list showed when it was last put in order.
 
-let hasStreets = true; // Whether the last search could find streets.
+let withoutStreets; // The search for which streets could not be read.
 const search = finder(areas, settings.short, (street) => (sort(), follow(), say(street)), (is) => {
-  hasStreets = is;
+  withoutStreets = is ? undefined : field.search.value;
   count();
 });
 /** Returns whether an area is in the chosen parent, which is a city if it ends with the separator. */
@@ -115,7 +116,7 @@ const emptyWords = () => {
   const ofOthers = others.checked ? 0 : candidates().length;
   if (ofOthers) return fill(t.ofOthers, { count: ofOthers });
   const text = field.search.value.trim();
-  if (text || field.larger.value) return text && !hasStreets ? `${t.noneFound} ${t.streetsMissing}` : t.noneFound;
+  if (text || field.larger.value) return text && field.search.value === withoutStreets ? `${t.noneFound} ${t.streetsMissing}` : t.noneFound;
   if (tab === "attention") return field.why.value ? t.noneReason : t.nothing;
   return tab === "flooded" ? t.dry : settings.mayWrite ? t.chooseFirst : "";
 };
@@ -205,7 +206,8 @@ const take = ({ changed = [], changed_at }) => {
   for (const flood of changed) {
     const id = `${flood.area_id}`;
     const at = Date.parse(flood.last_updated ?? changed_at);
-    if (Date.parse(states.get(id)?.last_updated) >= at || Date.parse(newest.get(id)?.at) > at) continue;
+    const isOld = [states.get(id)?.last_updated, ended.get(id)].some((time) => Date.parse(time) >= at);
+    if (isOld) continue;
     flood.state ? states.set(id, { ...flood, area_id: id }) : states.delete(id);
   }
   refresh();
@@ -243,20 +245,25 @@ for (const form of document.querySelectorAll("#bar, .filters")) form.addEventLis
 // ---------------------------------------------------------------- keys
 
 // Asks before the logout, because the next officer needs the situation report, which cannot be printed after it.
-const warnings = find("leave-warnings");
+const warn = (text) => {
+  const open = desk.waiting() ? fill(t.logOutOpen, { count: desk.waiting() }) : "";
+  find("leave-warnings").textContent = `${open} ${text}`.trim();
+};
 find("log-out").addEventListener("submit", async (event) => {
+  const { submitter, target } = event;
   event.preventDefault();
-  if (event.submitter?.value !== "yes") {
-    warnings.textContent = desk.waiting() ? fill(t.logOutUnsent, { count: desk.waiting() }) : "";
+  if (submitter?.value !== "yes") {
+    warn("");
     return find("leave").showModal();
   }
-  try {
-    // Without a connection, the service would not end the login.
-    await send("POST", "/desk/alive");
-    event.target.submit();
-  } catch {
-    warnings.textContent = t.logOutOffline;
-  }
+  // Without a connection, the service would not end the login.
+  submitter.disabled = true;
+  const status = await send("POST", "/desk/alive").then((response) => response.status, () => 0);
+  submitter.disabled = false;
+  if (!find("leave").open) return;
+  if (status === 200) target.submit();
+  else if (status === 401) location.assign("/desk");
+  else warn(status ? t.noAnswer : t.logOutOffline);
 });
 const help = find("help");
 find("help-button").addEventListener("click", () => help.showModal());
@@ -353,8 +360,9 @@ addEventListener("online", () => {
   renew();
 });
 live(base, {
-  states: (all) => {
+  states: (all, over) => {
     states = new Map([...all].map(([id, flood]) => [`${id}`, flood]));
+    ended = new Map([...over].map(([id, at]) => [`${id}`, at]));
     hasStates = true;
     refresh();
     map.update({ states, attention, chosen });

@@ -88,15 +88,17 @@ export const night = ({ areaOf, renew, say, hide, undoButton, figure }) => {
       const words = Object.entries(all).filter(([, count]) => count).map(([kind, count]) => fill(t.leftOut[kind], { count }));
       find("left-out").textContent = words.join(" ");
       find("left-out").hidden = !words.length;
+      const placesOf = (all) => placeOf(all.map(({ area_id }) => areaOf(area_id)));
       const newest = new Map(log.map((entry) => [entry.area_id, entry.batch]).reverse());
       const lines = groups.slice(0, MOST_LINES).map(({ at, by, batch, note, undoes, all }) => {
         const states = [...new Set(all.map(({ state }) => depthOf(state)))].join(" / ");
-        const names = placeOf(all.map(({ area_id }) => areaOf(area_id)));
+        const names = placesOf(all);
         const line = make("li", {}, make("p", {}, make("b", {}, hour(at)), ` ${by}: `, ...swatch(all[0].state), undoes ? fill(t.undoing, { what: `${states} · ${names}` }) : `${states} · ${names}`));
         if (note) line.append(make("p", { className: "soft" }, note));
         const isPast = batch && all.every((entry) => newest.get(entry.area_id) !== batch);
-        const past = [all.some(({ undone }) => undone) && t.wasUndone, all.some(({ undone }) => !undone) && t.setAgain];
-        if (isPast) line.append(make("p", { className: "soft" }, past.filter(Boolean).join(" ")));
+        const kinds = [[t.wasUndone, all.filter(({ undone }) => undone)], [t.setAgain, all.filter(({ undone }) => !undone)]].filter(([, of]) => of.length);
+        const past = kinds.map(([text, of]) => (kinds.length > 1 ? `${placesOf(of)}: ${text}` : text));
+        if (isPast) line.append(make("p", { className: "soft" }, past.join(" ")));
         else if (batch && all.every(({ area_id }) => mayWrite(area_id))) line.append(undoButton(batch, all));
         return line;
       });

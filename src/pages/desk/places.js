@@ -12,12 +12,13 @@ const STREETS_PAUSE = 10_000; // So long a failed search for streets is not repe
  * `changed` with the name of the street when its areas are known, and `searched` with whether streets could be searched.
  */
 export const finder = (areas, short, changed, searched) => {
-  let last, found;
+  let last, found, timer;
   const askForStreets = async (text, key) => {
     const all = await streetsOf(text, () => key === last).catch(() => null);
     if (key !== last) return;
     searched(Boolean(all));
-    if (!all) setTimeout(() => key === last && (last = undefined), STREETS_PAUSE);
+    // The next call searches again.
+    if (!all) timer = setTimeout(() => (last = undefined), STREETS_PAUSE);
     if (!all?.length) return;
     // Streets with other names are other places.
     const same = all.filter(({ name }) => name === all[0].name);
@@ -29,6 +30,7 @@ export const finder = (areas, short, changed, searched) => {
     const key = `${areas.size} ${text}`;
     if (key === last) return found;
     last = key;
+    clearTimeout(timer);
     for (const area of areas.values()) area.fields ??= [area.area_name, area.parent_name, area.city_name].map(nameWords);
     found = new Set(sameName(match([...areas.values()], text, short)).map(({ area_id }) => `${area_id}`));
     if (areas.has(text.trim())) found.add(text.trim());

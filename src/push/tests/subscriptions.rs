@@ -272,6 +272,7 @@ async fn only_a_request_that_sends_a_message_is_counted() {
     bench.push.subscribe(&right, count).await.unwrap();
     bench.push.subscribe(&Bench::body(OTHER, &[1]), count).await.unwrap_err();
     assert_eq!(counted.load(Ordering::Relaxed), 1, "the service is full");
+    assert_eq!(bench.delivered().len(), 1);
     let bench = Bench::new().await;
     let limited = bench.push.subscribe(&right, || Err(PushError::TooMany(Duration::from_mins(1)))).await;
     assert!(matches!(limited, Err(PushError::TooMany(_))), "{limited:?}");
