@@ -266,7 +266,7 @@ impl Shared {
         Writer { texts: self.texts(language), zone: self.zone, site: &self.site, now: self.clock.now() }
     }
 
-    /// Returns the push service of the endpoint. Fails if the endpoint or the language is not allowed.
+    /// Returns the push service of the endpoint. Fails if the endpoint, the keys or the language are not allowed. Reads nothing.
     fn check(&self, body: &PushBody) -> Result<String, PushError> {
         if self.country.data().language(&body.language).is_none() {
             let languages = self.country.data().languages().iter().map(|texts| texts.code());
@@ -286,14 +286,18 @@ impl Shared {
         let service = url.host_str().and_then(|host| self.settings.service(host));
         // A service stores the address as the browser wrote it.
         let is_same = url.as_str() == body.endpoint;
-        service.filter(|_| is_plain && is_same && is_reachable).map(str::to_owned).ok_or_else(refused)
+        let service =
+            service.filter(|_| is_plain && is_same && is_reachable).map(str::to_owned).ok_or_else(refused)?;
+        if BrowserKeys::decode(&body.p256dh, &body.auth).is_none() {
+            let must = "must be the keys of the browser's subscription, in base64url".to_owned();
+            return Err(PushError::Field("keys", must));
+        }
+        Ok(service)
     }
 
     /// Creates the subscription of a body. At least one of its areas must exist: others may have been split since the person chose them.
     fn subscription(&self, body: &PushBody, secret: &str, map: &FloodMap) -> Result<Subscription, PushError> {
-        let must = "must be the keys of the browser's subscription, in base64url".to_owned();
         let subscription = Subscription::new(body, secret, map, self.clock.now());
-        let subscription = subscription.ok_or(PushError::Field("keys", must))?;
         if map.selected(&subscription).next().is_some() {
             return Ok(subscription);
         }

@@ -41,9 +41,8 @@ pub(crate) struct Subscription {
 }
 
 impl Subscription {
-    /// Creates the subscription of a body. `None` if the keys of the browser are invalid.
-    pub(super) fn new(body: &PushBody, secret: &str, map: &FloodMap, now: Timestamp) -> Option<Self> {
-        BrowserKeys::decode(&body.p256dh, &body.auth)?;
+    /// Creates the subscription of a body whose keys are valid.
+    pub(super) fn new(body: &PushBody, secret: &str, map: &FloodMap, now: Timestamp) -> Self {
         let (areas, parent) = match &body.areas {
             PushAreas::Areas(areas) => (areas.iter().map(|area| area.number()).collect(), None),
             PushAreas::Parent { parent_name, city_name } => {
@@ -67,7 +66,7 @@ impl Subscription {
             failed_since: None,
         };
         subscription.sent = map.flooded(&subscription, now);
-        Some(subscription)
+        subscription
     }
 
     /// Parses the text of a record.
